@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the subcommands share: exit codes, messages, option parsing, lists, output files. */
+#ifndef PCAST_CLI_CLI_H
+#define PCAST_CLI_CLI_H
+
+#include "pcast/cpu.h"
+#include "pcast/status.h"
+
+#include <argp.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum {
+    EXIT_OK = 0,
+    EXIT_DIFFERENT = 1,
+    EXIT_USAGE = 2,
+    EXIT_INPUT = 3,
+    EXIT_OUTPUT = 4,
+    EXIT_UNAVAILABLE = 5,
+};
+
+typedef struct cli_command {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv); /* argv[0] is "pcast NAME"; returns an exit code */
+} cli_command;
+
+int cli_codec(int argc, char **argv);
+int cli_info(int argc, char **argv);
+int cli_plot(int argc, char **argv);
+int cli_summary(int argc, char **argv);
+int cli_sweep(int argc, char **argv);
+int cli_theory(int argc, char **argv);
+
+/* Prints "NAME: message" as one line on stderr and returns the code. */
+int cli_fail(int code, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The exit code of a library status. */
+int cli_exit_code(pcast_status status);
+
+/* Parses argv with argp. --help prints on stdout. Returns EXIT_OK to go on, -1 when help was
+ * printed and the command is done, EXIT_USAGE after one line on stderr. A parser reports a bad
+ * value by `return cli_bad(state, ...)`. */
+int cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+error_t cli_bad(struct argp_state *state, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "scalar", "avx2", "avx512" or "native"; returns 0 if it is none. */
+int cli_parse_cpu(const char *text, pcast_cpu *cpu);
+
+/* A list of texts: comma-separated items, each a word or a range start:stop:step of numbers that
+ * includes its end, start + i*step. */
+typedef struct cli_list {
+    char **items;
+    size_t count;
+} cli_list;
+
+/* On failure err says what is wrong with the text; the list is then empty. */
+pcast_status cli_list_parse(const char *text, cli_list *list, pcast_error *err);
+void cli_list_free(cli_list *list);
+
+/* Whole text as one number; PCAST_ERR_VALUE names it. */
+pcast_status cli_parse_double(const char *text, double *value, pcast_error *err);
+pcast_status cli_parse_count(const char *text, unsigned long long min, unsigned long long max,
+                             unsigned long long *value, pcast_error *err);
+
+/* Memory that must be there: prints a line and exits with EXIT_OUTPUT otherwise. */
+void *cli_alloc(size_t count, size_t size);
+
+/* An output that appears only when it is complete. A file is written beside the target and renamed
+ * by cli_output_commit; path NULL or "-" is stdout, held back in memory until then. A target that
+ * exists and is no regular file (a device, a pipe) is written directly. A signal that ends the
+ * program removes the unfinished file. */
+typedef struct cli_output {
+    FILE *stream;
+    char *path;      /* the target, links resolved; NULL for stdout */
+    char *temporary; /* NULL when written directly */
+    char *held;      /* what stdout will get */
+    size_t held_size;
+} cli_output;
+
+pcast_status cli_output_open(cli_output *output, const char *path, pcast_error *err);
+/* The same for a filter: stdout is written as it goes. */
+pcast_status cli_output_open_filter(cli_output *output, const char *path, pcast_error *err);
+pcast_status cli_output_commit(cli_output *output, pcast_error *err);
+void cli_output_abandon(cli_output *output);
+
+/* Progress with time left, on stderr and only where that is a terminal. */
+typedef struct cli_progress {
+    const char *unit; /* "trials", "heads" */
+    size_t done_before, total;
+    double started, shown;
+    int on;
+} cli_progress;
+
+void cli_progress_start(cli_progress *progress, const char *unit, size_t total);
+void cli_progress_update(void *progress, size_t done, size_t total);
+void cli_progress_end(cli_progress *progress);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The command line: finds the subcommand and runs it. */
+#include "cli.h"
+
+#include <gsl/gsl_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const cli_command commands[] = {
+    {"sweep", "simulate over grids of Delta, S and order, or on a model's Q, K, V; CSV", cli_sweep},
+    {"theory", "the closed forms over the same grids; CSV", cli_theory},
+    {"plot", "draw a sweep's CSV as SVG or PNG", cli_plot},
+    {"summary", "say in a few lines what a sweep's CSV shows", cli_summary},
+    {"codec", "convert single values to and from E4M3", cli_codec},
+    {"info", "version, compiler, CPU level and libraries", cli_info},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE *stream)
+{
+    fprintf(stream, "Usage: pcast COMMAND [OPTION...]\n\n"
+                    "Predicts, bit for bit and on a CPU, what an FP8 attention kernel writes.\n\n"
+                    "Commands:\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(stream, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    fprintf(stream,
+            "\npcast COMMAND --help lists a command's options.\n"
+            "Exit codes: 0 done, 1 a check says \"different\", 2 usage, 3 bad input, 4 output or "
+            "memory failed, 5 not available here.\n");
+}
+
+static int run(const cli_command *command, int argc, char **argv)
+{
+    char name[64];
+    snprintf(name, sizeof name, "pcast %s", command->name);
+    argv[1] = name;
+    const int code = command->run(argc - 1, argv + 1);
+    if (fflush(stdout) != 0 && code == EXIT_OK)
+        return cli_fail(EXIT_OUTPUT, name, "standard output: write failed");
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    gsl_set_error_handler_off();
+    if (argc < 2)
+        return cli_fail(EXIT_USAGE, "pcast", "no command; pcast --help lists them");
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return fflush(stdout) == 0 ? EXIT_OK : EXIT_OUTPUT;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("pcast " PCAST_VERSION);
+        return fflush(stdout) == 0 ? EXIT_OK : EXIT_OUTPUT;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return run(&commands[i], argc, argv);
+    return cli_fail(EXIT_USAGE, "pcast", "unknown command '%s'; pcast --help lists them", argv[1]);
+}

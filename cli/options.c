@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Messages, argp with one-line errors, numbers and lists. */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A range may not expand to more items than this. */
+enum { LIST_MAX = 1000000 };
+
+int cli_fail(int code, const char *name, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "%s: ", name);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return code;
+}
+
+int cli_exit_code(pcast_status status)
+{
+    switch (status) {
+    case PCAST_OK:
+        return EXIT_OK;
+    case PCAST_ERR_VALUE:
+        return EXIT_USAGE;
+    case PCAST_ERR_INPUT:
+        return EXIT_INPUT;
+    case PCAST_ERR_OUTPUT:
+    case PCAST_ERR_MEMORY:
+        return EXIT_OUTPUT;
+    case PCAST_ERR_UNAVAILABLE:
+        return EXIT_UNAVAILABLE;
+    }
+    return EXIT_USAGE;
+}
+
+void *cli_alloc(size_t count, size_t size)
+{
+    void *memory = calloc(count > 0 ? count : 1, size);
+    if (memory == NULL)
+        exit(cli_fail(EXIT_OUTPUT, "pcast", "out of memory"));
+    return memory;
+}
+
+/* argp reports its own errors to the parser as ARGP_KEY_ERROR only, without saying what was wrong,
+ * so that is worked out here: the text just read is an option that lacks its value or is not known.
+ */
+static error_t report_unparsed(const struct argp *argp, struct argp_state *state)
+{
+    const char *text = state->next > 0 ? state->argv[state->next - 1] : "";
+    if (text[0] != '-' && state->next < state->argc)
+        text = state->argv[state->next];
+    for (const struct argp_option *option = argp->options;
+         option->name != NULL || option->doc != NULL; option++) {
+        const int is_long = option->name != NULL && strncmp(text, "--", 2) == 0 &&
+                            strcmp(text + 2, option->name) == 0;
+        const int is_short = text[0] == '-' && text[1] == option->key && text[2] == '\0';
+        if (option->arg != NULL && (is_long || is_short))
+            return cli_bad(state, "%s: needs a value", text);
+    }
+    return cli_bad(state, "unknown option '%s'", text);
+}
+
+/* What a wrapped parser needs to know. */
+typedef struct parse_context {
+    const struct argp *argp;
+    void *input;
+    int reported;
+} parse_context;
+
+error_t cli_bad(struct argp_state *state, const char *format, ...)
+{
+    va_list args;
+    char text[512];
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cli_fail(EXIT_USAGE, state->name, "%s", text);
+    *(int *)state->hook = 1;
+    return EINVAL;
+}
+
+static error_t parse_wrapped(int key, char *arg, struct argp_state *state)
+{
+    parse_context *context = state->input;
+    state->hook = &context->reported;
+    if (key == ARGP_KEY_INIT)
+        return 0;
+    if (key == ARGP_KEY_ERROR)
+        return context->reported ? 0 : report_unparsed(context->argp, state);
+    /* The command's parser sees its own input. */
+    state->input = context->input;
+    error_t error = context->argp->parser(key, arg, state);
+    state->input = context;
+    if (error == ARGP_ERR_UNKNOWN && key == ARGP_KEY_ARG)
+        error = cli_bad(state, "unexpected argument '%s'", arg);
+    return error;
+}
+
+int cli_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            argp_help(argp, stdout, ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC,
+                      argv[0]);
+            return -1;
+        }
+    parse_context context = {argp, input, 0};
+    struct argp wrapped = *argp;
+    wrapped.parser = parse_wrapped;
+    const error_t error = argp_parse(&wrapped, argc, argv,
+                                     ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &context);
+    if (error == ENOMEM)
+        return cli_fail(EXIT_OUTPUT, argv[0], "out of memory");
+    return error == 0 ? EXIT_OK : EXIT_USAGE;
+}
+
+int cli_parse_cpu(const char *text, pcast_cpu *cpu)
+{
+    if (strcmp(text, "native") == 0) {
+        *cpu = pcast_cpu_detect();
+        return 1;
+    }
+    for (pcast_cpu level = PCAST_CPU_SCALAR; level <= PCAST_CPU_AVX512; level++)
+        if (strcmp(text, pcast_cpu_name(level)) == 0) {
+            *cpu = level;
+            return 1;
+        }
+    return 0;
+}
+
+static pcast_status bad(pcast_error *err, const char *format, const char *text)
+{
+    snprintf(err->text, sizeof err->text, format, text);
+    return PCAST_ERR_VALUE;
+}
+
+pcast_status cli_parse_double(const char *text, double *value, pcast_error *err)
+{
+    char *end;
+    *value = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(*value))
+        return bad(err, "'%s' is not a finite number", text);
+    return PCAST_OK;
+}
+
+pcast_status cli_parse_count(const char *text, unsigned long long min, unsigned long long max,
+                             unsigned long long *value, pcast_error *err)
+{
+    char *end;
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *value >= min &&
+        *value <= max)
+        return PCAST_OK;
+    snprintf(err->text, sizeof err->text, "'%s' is not a whole number from %llu to %llu", text, min,
+             max);
+    return PCAST_ERR_VALUE;
+}
+
+static void list_append(cli_list *list, const char *item, size_t length)
+{
+    if ((list->count & (list->count + 1)) == 0) { /* full at 2^n - 1 */
+        char **grown = realloc(list->items, (2 * list->count + 1) * sizeof *grown);
+        if (grown == NULL)
+            exit(cli_fail(EXIT_OUTPUT, "pcast", "out of memory"));
+        list->items = grown;
+    }
+    char *copy = cli_alloc(length + 1, 1);
+    memcpy(copy, item, length);
+    list->items[list->count++] = copy;
+}
+
+void cli_list_free(cli_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->items[i]);
+    free(list->items);
+    *list = (cli_list){0};
+}
+
+/* start:stop:step, NUL-terminated. */
+static pcast_status expand_range(const char *text, cli_list *list, pcast_error *err)
+{
+    double part[3];
+    char *end;
+    const char *at = text;
+    for (int i = 0; i < 3; i++) {
+        part[i] = strtod(at, &end);
+        if (end == at || *end != (i < 2 ? ':' : '\0') || !isfinite(part[i]))
+            return bad(err, "'%s' is not a range start:stop:step", text);
+        at = end + 1;
+    }
+    const double steps = (part[1] - part[0]) / part[2];
+    if (!(steps >= 0) || !isfinite(steps))
+        return bad(err, "range '%s' never reaches its end", text);
+    if (steps >= LIST_MAX)
+        return bad(err, "range '%s' has more than a million items", text);
+    /* The end is included also where division rounds just below a whole number of steps. */
+    const size_t count = (size_t)floor(steps * (1 + 1e-12) + 1e-9) + 1;
+    for (size_t i = 0; i < count; i++) {
+        char item[32];
+        snprintf(item, sizeof item, "%.15g", part[0] + (double)i * part[2]);
+        list_append(list, item, strlen(item));
+    }
+    return PCAST_OK;
+}
+
+pcast_status cli_list_parse(const char *text, cli_list *list, pcast_error *err)
+{
+    *list = (cli_list){0};
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        pcast_status status = PCAST_OK;
+        if (length == 0) {
+            status = bad(err, "'%s' has an empty item", text);
+        } else if (memchr(at, ':', length) != NULL) {
+            char item[128];
+            snprintf(item, sizeof item, "%.*s", (int)length, at);
+            status = expand_range(item, list, err);
+        } else {
+            list_append(list, at, length);
+        }
+        if (status != PCAST_OK) {
+            cli_list_free(list);
+            return status;
+        }
+        at += length;
+        if (*at == '\0')
+            return PCAST_OK;
+    }
+}

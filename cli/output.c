@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Output files that are either complete or absent. */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Names of unfinished files, for the signal handler. A process writes at most a few at once. */
+enum { UNFINISHED_MAX = 4 };
+static char *volatile unfinished[UNFINISHED_MAX];
+
+static void remove_unfinished(int signal_number)
+{
+    for (int i = 0; i < UNFINISHED_MAX; i++)
+        if (unfinished[i] != NULL)
+            unlink(unfinished[i]);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void remember(char *path)
+{
+    static const int fatal[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) {
+        struct sigaction action;
+        if (sigaction(fatal[i], NULL, &action) == 0 && action.sa_handler == SIG_DFL)
+            signal(fatal[i], remove_unfinished);
+    }
+    for (int i = 0; i < UNFINISHED_MAX; i++)
+        if (unfinished[i] == NULL) {
+            unfinished[i] = path;
+            return;
+        }
+}
+
+static void forget(const char *path)
+{
+    for (int i = 0; i < UNFINISHED_MAX; i++)
+        if (unfinished[i] == path)
+            unfinished[i] = NULL;
+}
+
+static pcast_status fail(pcast_error *err, const char *path, const char *what)
+{
+    snprintf(err->text, sizeof err->text, "%s: %s", path, what);
+    return PCAST_ERR_OUTPUT;
+}
+
+static void release(cli_output *output)
+{
+    free(output->path);
+    free(output->temporary);
+    free(output->held);
+    *output = (cli_output){0};
+}
+
+/* Creates the temporary file beside output->path, with the permissions a new file or the old one
+ * has. */
+static pcast_status open_beside(cli_output *output, mode_t mode, pcast_error *err)
+{
+    const size_t length = strlen(output->path) + sizeof ".XXXXXX";
+    output->temporary = cli_alloc(length, 1);
+    snprintf(output->temporary, length, "%s.XXXXXX", output->path);
+    const int descriptor = mkstemp(output->temporary);
+    if (descriptor < 0) {
+        const int reason = errno;
+        free(output->temporary);
+        output->temporary = NULL;
+        return fail(err, output->path, strerror(reason));
+    }
+    remember(output->temporary);
+    fchmod(descriptor, mode);
+    output->stream = fdopen(descriptor, "w");
+    return output->stream != NULL ? PCAST_OK : fail(err, output->path, strerror(errno));
+}
+
+static int is_stdout(const char *path)
+{
+    return path == NULL || strcmp(path, "-") == 0;
+}
+
+pcast_status cli_output_open_filter(cli_output *output, const char *path, pcast_error *err)
+{
+    if (!is_stdout(path))
+        return cli_output_open(output, path, err);
+    *output = (cli_output){.stream = stdout};
+    return PCAST_OK;
+}
+
+pcast_status cli_output_open(cli_output *output, const char *path, pcast_error *err)
+{
+    *output = (cli_output){0};
+    if (is_stdout(path)) {
+        output->stream = open_memstream(&output->held, &output->held_size);
+        return output->stream != NULL ? PCAST_OK : fail(err, "standard output", strerror(errno));
+    }
+    struct stat info;
+    const int exists = stat(path, &info) == 0;
+    pcast_status status;
+    if (exists && S_ISDIR(info.st_mode))
+        return fail(err, path, "is a directory");
+    output->path = exists ? realpath(path, NULL) : strdup(path);
+    if (output->path == NULL)
+        return fail(err, path, strerror(errno));
+    if (exists && !S_ISREG(info.st_mode)) {
+        output->stream = fopen(path, "w");
+        status = output->stream != NULL ? PCAST_OK : fail(err, path, strerror(errno));
+    } else if (exists && access(path, W_OK) != 0) {
+        status = fail(err, path, strerror(errno));
+    } else {
+        const mode_t mask = umask(0);
+        umask(mask);
+        status = open_beside(output, exists ? info.st_mode & 07777 : 0666 & ~mask, err);
+    }
+    if (status != PCAST_OK)
+        cli_output_abandon(output);
+    return status;
+}
+
+/* Writes what was held back, if anything, and flushes stdout. */
+static pcast_status commit_stdout(cli_output *output, pcast_error *err)
+{
+    int broken = 0;
+    if (output->stream != stdout) {
+        broken = fclose(output->stream) != 0;
+        output->stream = NULL;
+        if (!broken && output->held_size > 0)
+            fwrite(output->held, 1, output->held_size, stdout);
+    }
+    broken |= fflush(stdout) != 0 || ferror(stdout);
+    const pcast_status status = broken ? fail(err, "standard output", strerror(errno)) : PCAST_OK;
+    release(output);
+    return status;
+}
+
+pcast_status cli_output_commit(cli_output *output, pcast_error *err)
+{
+    if (output->path == NULL)
+        return commit_stdout(output, err);
+    const int broken = ferror(output->stream) || fflush(output->stream) != 0;
+    const int closed = fclose(output->stream);
+    output->stream = NULL;
+    if (broken || closed != 0 ||
+        (output->temporary != NULL && rename(output->temporary, output->path) != 0)) {
+        const pcast_status status = fail(err, output->path, strerror(errno));
+        cli_output_abandon(output);
+        return status;
+    }
+    if (output->temporary != NULL)
+        forget(output->temporary);
+    release(output);
+    return PCAST_OK;
+}
+
+void cli_output_abandon(cli_output *output)
+{
+    if (output->stream != NULL && output->stream != stdout)
+        fclose(output->stream);
+    if (output->temporary != NULL) {
+        unlink(output->temporary);
+        forget(output->temporary);
+    }
+    release(output);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pcast plot: a sweep's CSV through gnuplot, which is started without a shell and reads a script
+ * made here. */
+#include "cli.h"
+#include "series.h"
+
+#include "pcast/theory.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct plot_options {
+    const char *name;
+    const char *input;
+    const char *output;
+    int script;
+} plot_options;
+
+enum { CURVE_POINTS = 120 };
+
+static const struct argp_option plot_argp_options[] = {
+    {"output", 'o', "FILE", 0, "picture to write, .svg or .png; - is SVG on stdout", 0},
+    {"script", 's', NULL, 0, "write the gnuplot script itself instead of the picture", 0},
+    {"help", 'h', NULL, 0, "print this help", -1},
+    {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    plot_options *options = state->input;
+    switch (key) {
+    case 'o':
+        options->output = arg;
+        return 0;
+    case 's':
+        options->script = 1;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->input != NULL)
+            return ARGP_ERR_UNKNOWN;
+        options->input = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->input == NULL)
+            return cli_bad(state, "no CSV file given");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp plot_argp = {
+    .options = plot_argp_options,
+    .parser = parse_option,
+    .args_doc = "FILE.csv",
+    .doc = "Draws a sweep: underflow with its theory, and the mean squared error, against Delta "
+           "(or, on a model's "
+           "heads, against their gap).",
+};
+
+/* Writes text as a gnuplot string: single quotes, and only harmless characters. */
+static void put_string(FILE *script, const char *text)
+{
+    fputc('\'', script);
+    for (; *text != '\0'; text++)
+        fputc(isalnum((unsigned char)*text) || strchr(" .,=:_+-;()", *text) != NULL ? *text : '?',
+              script);
+    fputc('\'', script);
+}
+
+/* One colour for each series: Okabe and Ito's palette, told apart by readers with any colour
+ * vision. */
+static const char *color(size_t i)
+{
+    static const char *const palette[] = {"#D55E00", "#0072B2", "#009E73", "#E69F00",
+                                          "#56B4E9", "#CC79A7", "#000000", "#7F7F7F"};
+    return palette[i % (sizeof palette / sizeof palette[0])];
+}
+
+static int point_type(const series *one)
+{
+    return one->order == PCAST_ORDER_FORWARD ? 7 : 6; /* filled, hollow */
+}
+
+/* Points of one quantity as a data block: x, y, low, high. Returns how many there are. */
+static size_t put_points(FILE *script, const series_set *set, size_t index, const char *block,
+                         int value_column, int error_column, int log_axis)
+{
+    const series *one = &set->all[index];
+    size_t count = 0;
+    fprintf(script, "$%s%zu << EOD\n", block, index);
+    for (size_t i = 0; i < one->count; i++) {
+        const double x = series_x(set, one->rows[i]);
+        const double y = csv_value(&set->table, one->rows[i], value_column);
+        const double error = csv_value(&set->table, one->rows[i], error_column);
+        if (!isfinite(x) || !isfinite(y) || (log_axis && !(y > 0)))
+            continue;
+        const double e = isfinite(error) ? error : 0;
+        const double low = log_axis && y - e <= 0 ? y / 100 : y - e;
+        fprintf(script, "%.9g %.9g %.9g %.9g\n", x, y, low, y + e);
+        count++;
+    }
+    fprintf(script, "EOD\n");
+    return count;
+}
+
+/* The range of x over all rows; returns 0 if no row has one. */
+static int x_range(const series_set *set, double *low, double *high)
+{
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (size_t row = 0; row < set->table.rows; row++) {
+        const double x = series_x(set, row);
+        *low = x < *low ? x : *low;
+        *high = x > *high ? x : *high;
+    }
+    return *low <= *high;
+}
+
+/* The expected underflow of all non-sink keys over the range of Delta. Returns the number of
+ * points, 0 where the file does not say enough to compute it. */
+static size_t put_theory(FILE *script, const series_set *set, size_t index, double low, double high)
+{
+    const series *one = &set->all[index];
+    const int known = one->n >= 2 && one->block >= 1 && one->sinks >= 1;
+    fprintf(script, "$theory%zu << EOD\n", index);
+    size_t count = 0;
+    for (int i = 0; known && !set->on_heads && high > low && i <= CURVE_POINTS; i++) {
+        const double delta = low + (high - low) * i / CURVE_POINTS;
+        const pcast_kernel kernel = {
+            .order = one->order, .block = (size_t)one->block, .scale = (float)one->scale};
+        const double y =
+            pcast_theory_expected_underflow(&kernel, (size_t)one->n, (size_t)one->sinks, delta).all;
+        if (isnan(y))
+            continue;
+        fprintf(script, "%.9g %.9g\n", delta, y);
+        count++;
+    }
+    fprintf(script, "EOD\n");
+    return count;
+}
+
+/* A vertical line at Delta_c of every forward series. */
+static void put_thresholds(FILE *script, const series_set *set, double low, double high)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const series *one = &set->all[i];
+        if (set->on_heads || one->order != PCAST_ORDER_FORWARD || !(one->sinks >= 1))
+            continue;
+        const double delta_c = pcast_theory_delta_c(one->scale, (size_t)one->sinks);
+        if (!(delta_c >= low && delta_c <= high))
+            continue;
+        fprintf(
+            script,
+            "set arrow from first %.9g, graph 0 to first %.9g, graph 1 nohead dt 3 lc rgb '%s'\n",
+            delta_c, delta_c, color(i));
+        fprintf(script,
+                "set label 'Delta_c, S = %.9g' at first %.9g, graph 0.97 right rotate by 90 "
+                "offset -0.6,0 font ',10' tc rgb '%s' noenhanced\n",
+                one->scale, delta_c, color(i));
+    }
+}
+
+/* The elements of one plot command, separated by commas. */
+static void put_element(FILE *script, int *any)
+{
+    fputs(*any ? ", \\\n     " : "plot ", script);
+    *any = 1;
+}
+
+static void put_panel(FILE *script, const series_set *set, const char *block, const size_t *counts,
+                      const size_t *curves, int join)
+{
+    int any = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        const int dash = set->all[i].order == PCAST_ORDER_FORWARD ? 1 : 2;
+        if (curves != NULL && curves[i] > 0) {
+            put_element(script, &any);
+            fprintf(script, "$theory%zu using 1:2 with lines lw 1.5 dt %d lc rgb '%s' notitle", i,
+                    dash, color(i));
+        }
+        if (counts[i] == 0)
+            continue;
+        if (join) {
+            put_element(script, &any);
+            fprintf(script, "$%s%zu using 1:2 with lines lw 1.5 dt %d lc rgb '%s' notitle", block,
+                    i, dash, color(i));
+        }
+        put_element(script, &any);
+        fprintf(script,
+                "$%s%zu using 1:2:3:4 with yerrorbars pt %d ps 0.6 lw 1.2 lc rgb '%s' title ",
+                block, i, point_type(&set->all[i]), color(i));
+        put_string(script, set->all[i].label);
+    }
+    if (!any) /* gnuplot refuses a panel without a plot */
+        fprintf(script,
+                "set label 'no values to draw' at graph 0.5, 0.5 center\nplot [][0:1] NaN notitle");
+    fprintf(script, "\n");
+}
+
+/* Room at both ends of the x axis, so that a single x has a range too. */
+static double x_margin(double low, double high)
+{
+    return high > low ? 0.03 * (high - low) : 1;
+}
+
+static void put_header(FILE *script, const char *terminal, const series_set *set, double low,
+                       double high)
+{
+    const double margin = x_margin(low, high);
+    if (strcmp(terminal, "png") == 0)
+        fprintf(
+            script,
+            "set terminal pngcairo size 900,1000 background rgb 'white' font 'DejaVu Sans,11'\n");
+    else
+        fprintf(script,
+                "set terminal svg size 900,1000 background rgb 'white' font 'DejaVu Sans,13'\n");
+    fprintf(script, "set encoding utf8\nset multiplot layout 2,1\nset grid lc rgb '#DDDDDD'\n"
+                    "set key outside right top noenhanced\nset tics nomirror\nset border 3\n");
+    fprintf(script, "set xrange [%.9g:%.9g]\n", low - margin, high + margin);
+    fprintf(script, "set xlabel '%s'\n",
+            set->on_heads ? "gap of the head (largest sink score - mean of the others, nats)"
+                          : "Delta (score advantage of the sinks, nats)");
+}
+
+static void put_script(FILE *script, const char *terminal, const series_set *set)
+{
+    double low = 0, high = 1;
+    if (!x_range(set, &low, &high))
+        low = 0, high = 1;
+    size_t *counts = cli_alloc(set->count, sizeof *counts);
+    size_t *curves = cli_alloc(set->count, sizeof *curves);
+    put_header(script, terminal, set, low, high);
+    put_thresholds(script, set, low - x_margin(low, high), high + x_margin(low, high));
+
+    for (size_t i = 0; i < set->count; i++) {
+        counts[i] = put_points(script, set, i, "underflow", set->columns.underflow,
+                               set->columns.underflow_se, 0);
+        curves[i] = put_theory(script, set, i, low, high);
+    }
+    fprintf(script, "set title '%s' noenhanced\nset ylabel 'underflow'\nset yrange [-0.02:1.02]\n",
+            set->on_heads
+                ? "Non-sink keys whose P becomes zero"
+                : "Non-sink keys whose P becomes zero: points simulated (+- 1 s.e.), lines theory");
+    put_panel(script, set, "underflow", counts, curves, 0);
+
+    for (size_t i = 0; i < set->count; i++)
+        counts[i] = put_points(script, set, i, "mse", set->columns.mse, set->columns.mse_se, 1);
+    fprintf(script,
+            "set title 'Mean squared error of the output%s' noenhanced\nset ylabel 'MSE'\n"
+            "set autoscale y\nset logscale y\nset format y '10^{%%L}'\n",
+            set->on_heads ? "" : ": simulated (+- 1 s.e.)");
+    put_panel(script, set, "mse", counts, NULL, !set->on_heads);
+    fprintf(script, "unset multiplot\n");
+    free(counts);
+    free(curves);
+}
+
+/* Runs gnuplot with the script as its input and the picture as its output. */
+static int run_gnuplot(const plot_options *options, FILE *script, FILE *picture)
+{
+    rewind(script);
+    fflush(picture);
+    const pid_t child = fork();
+    if (child < 0)
+        return cli_fail(EXIT_OUTPUT, options->name, "cannot start gnuplot: %s", strerror(errno));
+    if (child == 0) {
+        if (dup2(fileno(script), STDIN_FILENO) >= 0 && dup2(fileno(picture), STDOUT_FILENO) >= 0)
+            execlp("gnuplot", "gnuplot", "-d", "-",
+                   (char *)NULL); /* -d: no settings of the user's */
+        _exit(errno == ENOENT ? 127 : 126);
+    }
+    int state;
+    while (waitpid(child, &state, 0) < 0)
+        if (errno != EINTR)
+            return cli_fail(EXIT_OUTPUT, options->name, "gnuplot: %s", strerror(errno));
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 127)
+        return cli_fail(EXIT_UNAVAILABLE, options->name,
+                        "gnuplot is not installed (Debian package gnuplot-nox)");
+    if (!WIFEXITED(state) || WEXITSTATUS(state) != 0)
+        return cli_fail(EXIT_OUTPUT, options->name,
+                        "gnuplot failed; --script shows what it was given");
+    return EXIT_OK;
+}
+
+static const char *terminal_for(const char *path)
+{
+    const char *dot = path != NULL ? strrchr(path, '.') : NULL;
+    if (path == NULL || strcmp(path, "-") == 0)
+        return "svg";
+    if (dot != NULL && strcasecmp(dot, ".svg") == 0)
+        return "svg";
+    return dot != NULL && strcasecmp(dot, ".png") == 0 ? "png" : NULL;
+}
+
+static int draw(const plot_options *options, const series_set *set, const char *terminal)
+{
+    cli_output output;
+    pcast_error err;
+    if (cli_output_open_filter(&output, options->output, &err) != PCAST_OK)
+        return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
+    int code = EXIT_OK;
+    FILE *script = options->script ? output.stream : tmpfile();
+    if (script == NULL) {
+        code = cli_fail(EXIT_OUTPUT, options->name, "temporary file: %s", strerror(errno));
+    } else {
+        put_script(script, terminal, set);
+        if (!options->script)
+            code = run_gnuplot(options, script, output.stream);
+    }
+    if (script != NULL && script != output.stream)
+        fclose(script);
+    if (code != EXIT_OK) {
+        cli_output_abandon(&output);
+        return code;
+    }
+    if (cli_output_commit(&output, &err) != PCAST_OK)
+        return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
+    return EXIT_OK;
+}
+
+int cli_plot(int argc, char **argv)
+{
+    plot_options options = {.name = argv[0]};
+    int code = cli_parse(&plot_argp, argc, argv, &options);
+    if (code != EXIT_OK)
+        return code < 0 ? EXIT_OK : code;
+    const char *terminal = options.script ? "svg" : terminal_for(options.output);
+    if (terminal == NULL)
+        return cli_fail(EXIT_USAGE, options.name, "--output: '%s' ends in neither .svg nor .png",
+                        options.output);
+    series_set set;
+    pcast_error err;
+    const pcast_status status = series_read(options.input, &set, &err);
+    if (status != PCAST_OK)
+        return cli_fail(cli_exit_code(status), options.name, "%s", err.text);
+    code = draw(&options, &set, terminal);
+    series_free(&set);
+    return code;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A sweep's CSV as series: the rows of one configuration over Delta, or over the heads of a model.
+ */
+#ifndef PCAST_CLI_SERIES_H
+#define PCAST_CLI_SERIES_H
+
+#include "csv.h"
+
+#include "pcast/kernel.h"
+
+/* Columns of the file; -1 where it lacks an optional one. */
+typedef struct series_columns {
+    int kernel, order, scale, delta, n, dim, block, sinks, trials;
+    int underflow, underflow_se, mass_kept, mse, mse_se, rel_l2;
+    int layer, head, gap, gap_sigma;
+} series_columns;
+
+typedef struct series {
+    char label[128]; /* "forward, S = 256", and what else tells it from the others */
+    pcast_order order;
+    double scale;
+    double n, block, sinks; /* NaN where unknown */
+    size_t *rows;           /* in the order of the file */
+    size_t count;
+} series;
+
+typedef struct series_set {
+    csv_table table;
+    series_columns columns;
+    int on_heads; /* a model's heads (x is the gap), not a synthetic sweep (x is Delta) */
+    series *all;
+    size_t count;
+} series_set;
+
+/* Reads a sweep's CSV. PCAST_ERR_INPUT names a required column that is missing (order, scale,
+ * underflow, mse, and delta or gap), or the row whose order or scale is none. */
+pcast_status series_read(const char *path, series_set *set, pcast_error *err);
+void series_free(series_set *set);
+
+/* Delta of a row, or the gap of its head. */
+double series_x(const series_set *set, size_t row);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pcast sweep: options, and the choice between the synthetic experiment and tensors. */
+#include "sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_TRIALS = GRID_END,
+    KEY_SEED,
+    KEY_THREADS,
+    KEY_CPU,
+    KEY_Q,
+    KEY_K,
+    KEY_V,
+    KEY_LAYER,
+    KEY_SOURCE,
+    KEY_SOFTMAX_SCALE,
+};
+
+static const struct argp_option sweep_argp_options[] = {
+    {NULL, 0, NULL, 0,
+     "The grid (defaults are the paper's; LIST is 1,256,448 or start:stop:step):", 1},
+    GRID_OPTIONS,
+    {"dim", GRID_DIM, "LIST", 0, "channels of V (128)", 0},
+    {"trials", KEY_TRIALS, "NUMBER", 0, "independent rows (64)", 0},
+    {"seed", KEY_SEED, "NUMBER", 0, "seed of all draws (1)", 0},
+    {NULL, 0, NULL, 0,
+     "A model's heads instead of synthetic rows; here --sinks is auto (the default: the 4 keys "
+     "with most "
+     "attention mass), auto:K, or K for the first K keys:",
+     2},
+    {"q", KEY_Q, "FILE", 0, "Q, NPY [heads, tokens, dim]: float16, float32, or bfloat16 as uint16",
+     0},
+    {"k", KEY_K, "FILE", 0, "K, NPY [KV heads, tokens, dim], positions applied", 0},
+    {"v", KEY_V, "FILE", 0, "V, NPY [KV heads, tokens, dim]", 0},
+    {"mask", GRID_MASK, "none|causal", 0, "which keys a query sees; causal is aligned bottom-right",
+     0},
+    {"layer", KEY_LAYER, "LIST", 0,
+     "layers to run: {layer} in the three paths stands for the number in two digits", 0},
+    {"source", KEY_SOURCE, "NAME", 0, "text for the column source (the path of Q)", 0},
+    {"softmax-scale", KEY_SOFTMAX_SCALE, "NUMBER", 0, "multiplies Q.K (1/sqrt(dim))", 0},
+    {NULL, 0, NULL, 0, "Running:", 3},
+    {"threads", KEY_THREADS, "NUMBER", 0,
+     "threads (one for each processor); results do not depend on it", 0},
+    {"cpu", KEY_CPU, "LEVEL", 0,
+     "highest CPU level to use: scalar, avx2, avx512 or native; nor on this", 0},
+    {"output", 'o', "FILE", 0,
+     "write FILE and a side file FILE.meta.json (.csv dropped); - is stdout", 0},
+    {"help", 'h', NULL, 0, "print this help", -1},
+    {0},
+};
+
+static error_t take_count(const char *option, const char *arg, unsigned long long min,
+                          unsigned long long max, unsigned long long *value,
+                          struct argp_state *state)
+{
+    pcast_error err;
+    if (cli_parse_count(arg, min, max, value, &err) != PCAST_OK)
+        return cli_bad(state, "--%s: %s", option, err.text);
+    return 0;
+}
+
+static error_t take_softmax_scale(sweep_options *options, const char *arg, struct argp_state *state)
+{
+    pcast_error err;
+    double value;
+    if (cli_parse_double(arg, &value, &err) != PCAST_OK || !((float)value > 0))
+        return cli_bad(state, "--softmax-scale: '%s' is not a positive number", arg);
+    options->softmax_scale = strtof(arg, NULL);
+    return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    sweep_options *options = state->input;
+    pcast_error err;
+    switch (key) {
+    case KEY_TRIALS:
+        return take_count("trials", arg, 1, 1ull << 32, &options->trials, state);
+    case KEY_SEED:
+        return take_count("seed", arg, 0, UINT64_MAX, &options->seed, state);
+    case KEY_THREADS:
+        return take_count("threads", arg, 1, 1024, &options->threads, state);
+    case KEY_CPU:
+        if (!cli_parse_cpu(arg, &options->cpu))
+            return cli_bad(state, "--cpu: '%s' is none of scalar, avx2, avx512, native", arg);
+        return 0;
+    case KEY_Q:
+        options->q = arg;
+        return 0;
+    case KEY_K:
+        options->k = arg;
+        return 0;
+    case KEY_V:
+        options->v = arg;
+        return 0;
+    case KEY_LAYER:
+        cli_list_free(&options->layers);
+        if (cli_list_parse(arg, &options->layers, &err) != PCAST_OK)
+            return cli_bad(state, "--layer: %s", err.text);
+        return 0;
+    case KEY_SOURCE:
+        options->source = arg;
+        return 0;
+    case KEY_SOFTMAX_SCALE:
+        return take_softmax_scale(options, arg, state);
+    case 'o':
+        options->output = arg;
+        return 0;
+    default:
+        return grid_option(&options->grid, key, arg, state);
+    }
+}
+
+static const struct argp sweep_argp = {
+    .options = sweep_argp_options,
+    .parser = parse_option,
+    .doc = "Simulates the online softmax of FP8 attention over a grid and writes one CSV row a "
+           "configuration: "
+           "how many keys the E4M3 cast of P turns to zero, and what error that leaves."
+           "\vExamples:\n"
+           "  pcast sweep -o sweep.csv\n"
+           "  pcast sweep --delta 5,6,7 --order forward --trials 400\n"
+           "  pcast sweep --q q.npy --k k.npy --v v.npy --mask causal",
+};
+
+/* One line naming an option that does not go with the kind of run, or EXIT_OK. */
+static int check_kind(const sweep_options *options, int tensors)
+{
+    const cli_grid *grid = &options->grid;
+    if (!tensors) {
+        if (options->layers.count > 0 || options->source != NULL || options->softmax_scale > 0)
+            return cli_fail(EXIT_USAGE, options->name,
+                            "--layer, --source and --softmax-scale go with --q, --k and --v");
+        return EXIT_OK;
+    }
+    if (options->q == NULL || options->k == NULL || options->v == NULL)
+        return cli_fail(EXIT_USAGE, options->name, "--%s: missing; tensors need --q, --k and --v",
+                        options->q == NULL   ? "q"
+                        : options->k == NULL ? "k"
+                                             : "v");
+    const char *synthetic_only = grid->delta_text.count > 0    ? "delta"
+                                 : grid->n_text.count > 0      ? "n"
+                                 : grid->dim_text.count > 0    ? "dim"
+                                 : options->trials > 0         ? "trials"
+                                 : options->seed != UINT64_MAX ? "seed"
+                                                               : NULL;
+    if (synthetic_only != NULL)
+        return cli_fail(EXIT_USAGE, options->name,
+                        "--%s: does not go with tensors, which bring their own", synthetic_only);
+    return EXIT_OK;
+}
+
+pcast_run sweep_run(const sweep_options *options, pcast_kernel **kernels, cli_progress *progress)
+{
+    const cli_grid *grid = &options->grid;
+    *kernels = cli_alloc(grid->kernel_count, sizeof **kernels);
+    for (size_t i = 0; i < grid->kernel_count; i++)
+        (*kernels)[i] = grid->kernels[i].kernel;
+    return (pcast_run){
+        .kernels = *kernels,
+        .kernel_count = grid->kernel_count,
+        .threads = (int)options->threads,
+        .cpu = options->cpu,
+        .progress = cli_progress_update,
+        .progress_context = progress,
+    };
+}
+
+static int run(sweep_options *options, int argc, char **argv)
+{
+    const int tensors = options->q != NULL || options->k != NULL || options->v != NULL;
+    int code = check_kind(options, tensors);
+    if (code == EXIT_OK)
+        code = grid_resolve_kernels(&options->grid, options->name);
+    if (code == EXIT_OK && !tensors)
+        code = grid_resolve_axes(&options->grid, options->name);
+    if (code != EXIT_OK)
+        return code;
+    if (options->trials == 0)
+        options->trials = 64;
+    if (options->seed == UINT64_MAX)
+        options->seed = 1;
+    cli_output output;
+    pcast_error err;
+    if (cli_output_open(&output, options->output, &err) != PCAST_OK)
+        return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
+    csv_writer csv = {.stream = output.stream};
+    code = tensors ? sweep_heads(options, &csv) : sweep_synthetic(options, &csv);
+    if (code != EXIT_OK) {
+        cli_output_abandon(&output);
+        return code;
+    }
+    if (cli_output_commit(&output, &err) != PCAST_OK)
+        return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
+    return sweep_write_meta(options, argc, argv);
+}
+
+int cli_sweep(int argc, char **argv)
+{
+    sweep_options options = {.name = argv[0], .seed = UINT64_MAX, .cpu = pcast_cpu_detect()};
+    /* argp reorders argv; the side file records it as it was given. */
+    char **given = cli_alloc((size_t)argc + 1, sizeof *given);
+    memcpy(given, argv, (size_t)argc * sizeof *given);
+    int code = cli_parse(&sweep_argp, argc, argv, &options);
+    if (code == EXIT_OK)
+        code = run(&options, argc, given);
+    free(given);
+    grid_free(&options.grid);
+    cli_list_free(&options.layers);
+    return code < 0 ? EXIT_OK : code;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sweep command's parts: its options, its two kinds of run, its CSV and side file. */
+#ifndef PCAST_CLI_SWEEP_H
+#define PCAST_CLI_SWEEP_H
+
+#include "csv.h"
+#include "grid.h"
+#include "pcast/experiment.h"
+
+typedef struct sweep_options {
+    const char *name; /* "pcast sweep" */
+    cli_grid grid;
+    unsigned long long trials, seed, threads; /* 0, UINT64_MAX, 0: not given */
+    pcast_cpu cpu;
+    const char *output;
+    /* Tensors. */
+    const char *q, *k, *v; /* paths; "{layer}" stands for the layer's number in two digits */
+    cli_list layers;
+    const char *source;
+    float softmax_scale;
+} sweep_options;
+
+/* What a row of the CSV needs beside its statistics; NULL or NaN: the field is empty. */
+typedef struct sweep_row {
+    const grid_kernel *kernel;
+    const pcast_summary *summary;
+    size_t n, dim, sinks;
+    const double *delta;
+    uint64_t trials, seed; /* only with delta */
+    double theory_f, theory_exact;
+    /* On tensors. */
+    const pcast_head *head; /* NULL for a synthetic row */
+    const char *source, *layer;
+    size_t head_index;
+} sweep_row;
+
+void sweep_write_header(csv_writer *csv, int tensors);
+void sweep_write_row(csv_writer *csv, const sweep_row *row);
+
+/* Writes OUTPUT's side file: FILE.csv gives FILE.meta.json. Nothing for stdout. */
+int sweep_write_meta(const sweep_options *options, int argc, char **argv);
+
+/* Both write rows and return an exit code. */
+int sweep_synthetic(const sweep_options *options, csv_writer *csv);
+int sweep_heads(const sweep_options *options, csv_writer *csv);
+
+/* The part of a run that both kinds share; kernels is the caller's to free. */
+pcast_run sweep_run(const sweep_options *options, pcast_kernel **kernels, cli_progress *progress);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sweep's CSV and its side file. */
+#include "sweep.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const columns[] = {
+    "kernel",
+    "order",
+    "scale",
+    "delta",
+    "n",
+    "dim",
+    "block",
+    "sinks",
+    "trials",
+    "seed",
+    "underflow",
+    "underflow_se",
+    "underflow_outside",
+    "theory_f",
+    "theory_exact",
+    "subnormal",
+    "saturated",
+    "mass_kept",
+    "mse",
+    "mse_se",
+    "mse_given_p",
+    "mse_theory",
+    "rel_l2",
+    "max_abs",
+};
+static const char *const tensor_columns[] = {"source", "layer",     "head",     "queries",
+                                             "gap",    "gap_sigma", "sink_keys"};
+
+void sweep_write_header(csv_writer *csv, int tensors)
+{
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        csv_text(csv, columns[i]);
+    for (size_t i = 0; tensors && i < sizeof tensor_columns / sizeof tensor_columns[0]; i++)
+        csv_text(csv, tensor_columns[i]);
+    csv_end(csv);
+}
+
+static void write_theory(csv_writer *csv, double value)
+{
+    if (isnan(value))
+        csv_empty(csv);
+    else
+        csv_theory(csv, value);
+}
+
+static void write_head(csv_writer *csv, const sweep_row *row)
+{
+    const pcast_head *head = row->head;
+    csv_text(csv, row->source);
+    csv_text(csv, row->layer);
+    csv_count(csv, row->head_index);
+    csv_count(csv, head->queries);
+    csv_number_if(csv, !isnan(head->gap), head->gap);
+    csv_number_if(csv, !isnan(head->gap_sigma), head->gap_sigma);
+    char *keys = cli_alloc(row->sinks, 21);
+    size_t length = 0;
+    for (size_t i = 0; i < row->sinks; i++)
+        length += (size_t)sprintf(keys + length, "%s%zu", i > 0 ? " " : "", head->sinks[i]);
+    csv_text(csv, keys);
+    free(keys);
+}
+
+void sweep_write_row(csv_writer *csv, const sweep_row *row)
+{
+    const pcast_summary *summary = row->summary;
+    const pcast_kernel *kernel = &row->kernel->kernel;
+    const int several = summary->rows > 1;
+    csv_text(csv, row->kernel->spec);
+    csv_text(csv, pcast_order_name(kernel->order));
+    csv_number(csv, (double)kernel->scale);
+    csv_number_if(csv, row->delta != NULL, row->delta != NULL ? *row->delta : 0);
+    csv_count(csv, row->n);
+    csv_count(csv, row->dim);
+    csv_count(csv, kernel->block);
+    csv_count(csv, row->sinks);
+    if (row->delta != NULL) {
+        csv_count(csv, row->trials);
+        csv_count(csv, row->seed);
+    } else {
+        csv_empty(csv);
+        csv_empty(csv);
+    }
+    csv_number(csv, summary->underflow);
+    csv_number_if(csv, several, summary->underflow_se);
+    csv_number_if(csv, !isnan(summary->underflow_outside), summary->underflow_outside);
+    write_theory(csv, row->theory_f);
+    write_theory(csv, row->theory_exact);
+    csv_number(csv, summary->subnormal);
+    csv_number(csv, summary->saturated);
+    csv_number(csv, summary->mass_kept);
+    csv_number(csv, summary->mse);
+    csv_number_if(csv, several, summary->mse_se);
+    csv_number(csv, summary->mse_given_p);
+    csv_empty(csv); /* mse_theory */
+    csv_number(csv, summary->rel_l2);
+    csv_number(csv, summary->max_abs);
+    if (row->head != NULL)
+        write_head(csv, row);
+    csv_end(csv);
+}
+
+/* FILE.csv -> FILE.meta.json, anything else gets .meta.json appended. */
+static char *meta_path(const char *path)
+{
+    size_t length = strlen(path);
+    if (length > 4 && strcmp(path + length - 4, ".csv") == 0)
+        length -= 4;
+    char *meta = cli_alloc(length + sizeof ".meta.json", 1);
+    memcpy(meta, path, length);
+    strcpy(meta + length, ".meta.json");
+    return meta;
+}
+
+static json_t *make_meta(const sweep_options *options, int argc, char **argv)
+{
+    json_t *arguments = json_array();
+    for (int i = 1; i < argc; i++)
+        json_array_append_new(arguments, json_string(argv[i]));
+    json_t *meta = json_pack("{s:s, s:o, s:s, s:s, s:s}", "command", options->name, "arguments",
+                             arguments, "version", PCAST_VERSION, "compiler", PCAST_COMPILER,
+                             "cpu_level", pcast_cpu_name(options->cpu));
+    if (meta != NULL && options->q == NULL) {
+        /* JSON readers keep integers exactly only up to 2^53, so the seed is a string. */
+        char seed[24];
+        snprintf(seed, sizeof seed, "%llu", options->seed);
+        json_object_set_new(meta, "seed", json_string(seed));
+        json_object_set_new(meta, "trials", json_integer((json_int_t)options->trials));
+    }
+    return meta;
+}
+
+int sweep_write_meta(const sweep_options *options, int argc, char **argv)
+{
+    if (options->output == NULL || strcmp(options->output, "-") == 0 ||
+        strncmp(options->output, "/dev/", 5) == 0)
+        return EXIT_OK;
+    char *path = meta_path(options->output);
+    json_t *meta = make_meta(options, argc, argv);
+    cli_output output;
+    pcast_error err = {"out of memory"};
+    pcast_status status = meta != NULL ? cli_output_open(&output, path, &err) : PCAST_ERR_MEMORY;
+    if (status == PCAST_OK) {
+        json_dumpf(meta, output.stream, JSON_INDENT(2));
+        fputc('\n', output.stream);
+        status = cli_output_commit(&output, &err);
+    }
+    json_decref(meta);
+    free(path);
+    return status == PCAST_OK ? EXIT_OK : cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
+}

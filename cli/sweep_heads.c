@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sweep over a model's heads: one run for each layer. */
+#include "sweep.h"
+
+#include "pcast/theory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct sink_choice {
+    int automatic;
+    size_t count;
+} sink_choice;
+
+/* auto, auto:K or K. */
+static pcast_status parse_sinks(const cli_list *text, sink_choice *choice, pcast_error *err)
+{
+    *choice = (sink_choice){1, 4};
+    if (text->count == 0)
+        return PCAST_OK;
+    const char *item = text->items[0];
+    unsigned long long count = 4;
+    pcast_status status = PCAST_OK;
+    if (text->count > 1) {
+        snprintf(err->text, sizeof err->text, "one choice on tensors, not a list");
+        return PCAST_ERR_VALUE;
+    }
+    choice->automatic = strncmp(item, "auto", 4) == 0;
+    if (strncmp(item, "auto:", 5) == 0)
+        item += 5;
+    if (strcmp(item, "auto") != 0)
+        status = cli_parse_count(item, 1, 1ull << 32, &count, err);
+    choice->count = (size_t)count;
+    return status;
+}
+
+/* The pattern with every "{layer}" replaced. */
+static char *layer_path(const char *pattern, unsigned long long layer)
+{
+    static const char mark[] = "{layer}";
+    char *path = cli_alloc(strlen(pattern) * 4 + 1, 1); /* a mark of 7 becomes at most 20 digits */
+    char *out = path;
+    for (const char *in = pattern; *in != '\0';) {
+        if (strncmp(in, mark, sizeof mark - 1) == 0) {
+            out += sprintf(out, "%02llu", layer);
+            in += sizeof mark - 1;
+        } else {
+            *out++ = *in++;
+        }
+    }
+    return path;
+}
+
+static pcast_status read_layer(const sweep_options *options, unsigned long long layer,
+                               pcast_tensor tensors[3], pcast_error *err)
+{
+    const char *const patterns[3] = {options->q, options->k, options->v};
+    pcast_status status = PCAST_OK;
+    for (int i = 0; status == PCAST_OK && i < 3; i++) {
+        char *path = layer_path(patterns[i], layer);
+        status = pcast_npy_read(path, &tensors[i], err);
+        free(path);
+    }
+    return status;
+}
+
+static void write_rows(const sweep_options *options, csv_writer *csv, const char *layer,
+                       const pcast_tensor tensors[3], const sink_choice *sinks,
+                       const pcast_head *heads, const pcast_summary *summaries)
+{
+    const cli_grid *grid = &options->grid;
+    for (size_t head = 0; head < tensors[0].shape[0]; head++)
+        for (size_t n = 0; n < grid->kernel_count; n++) {
+            const pcast_kernel *kernel = &grid->kernels[n].kernel;
+            const double gap = heads[head].gap, sigma = gap / heads[head].gap_sigma;
+            const int forward = kernel->order == PCAST_ORDER_FORWARD;
+            const sweep_row row = {
+                .kernel = &grid->kernels[n],
+                .summary = &summaries[head * grid->kernel_count + n],
+                .n = tensors[1].shape[1],
+                .dim = tensors[2].shape[2],
+                .sinks = sinks->count,
+                .theory_f = forward ? pcast_theory_f_gap(gap, sigma, (double)kernel->scale) : NAN,
+                .theory_exact = NAN,
+                .head = &heads[head],
+                .source = options->source != NULL ? options->source : options->q,
+                .layer = layer,
+                .head_index = head,
+            };
+            sweep_write_row(csv, &row);
+        }
+}
+
+static pcast_status run_layer(const sweep_options *options, csv_writer *csv, const pcast_run *run,
+                              const sink_choice *sinks, const char *layer,
+                              unsigned long long number, cli_progress *progress, size_t layers,
+                              pcast_error *err)
+{
+    pcast_tensor tensors[3] = {{0}};
+    pcast_status status = read_layer(options, number, tensors, err);
+    if (status == PCAST_OK) {
+        const pcast_heads experiment = {
+            .q = &tensors[0],
+            .k = &tensors[1],
+            .v = &tensors[2],
+            .sinks = sinks->count,
+            .auto_sinks = sinks->automatic,
+            .softmax_scale = options->softmax_scale,
+        };
+        /* The run checks ranks and counts; until then they only size what it fills. */
+        const size_t count = tensors[0].rank > 0 ? tensors[0].shape[0] : 0;
+        const size_t keys = tensors[1].rank > 1 ? tensors[1].shape[1] : 0;
+        pcast_head *heads = cli_alloc(count, sizeof *heads);
+        size_t *sink_keys =
+            cli_alloc(count * (sinks->count < keys ? sinks->count : keys), sizeof *sink_keys);
+        pcast_summary *summaries = cli_alloc(count * run->kernel_count, sizeof *summaries);
+        for (size_t h = 0; h < count; h++)
+            heads[h].sinks = sink_keys + h * (sinks->count < keys ? sinks->count : keys);
+        progress->total = layers * count;
+        status = pcast_heads_run(&experiment, run, heads, summaries, err);
+        if (status == PCAST_OK)
+            write_rows(options, csv, layer, tensors, sinks, heads, summaries);
+        progress->done_before += count;
+        free(heads);
+        free(sink_keys);
+        free(summaries);
+    }
+    for (int i = 0; i < 3; i++)
+        pcast_tensor_free(&tensors[i]);
+    return status;
+}
+
+int sweep_heads(const sweep_options *options, csv_writer *csv)
+{
+    const size_t layers = options->layers.count > 0 ? options->layers.count : 1;
+    const int has_mark = strstr(options->q, "{layer}") != NULL;
+    pcast_error err = {""};
+    sink_choice sinks;
+    if (parse_sinks(&options->grid.sinks_text, &sinks, &err) != PCAST_OK)
+        return cli_fail(EXIT_USAGE, options->name, "--sinks: %s", err.text);
+    if (layers > 1 && !has_mark)
+        return cli_fail(EXIT_USAGE, options->name,
+                        "--layer: several layers need {layer} in the paths");
+    if (options->layers.count == 0 && has_mark)
+        return cli_fail(EXIT_USAGE, options->name,
+                        "--layer: missing, {layer} in a path stands for it");
+
+    pcast_kernel *kernels;
+    cli_progress progress;
+    const pcast_run run = sweep_run(options, &kernels, &progress);
+    cli_progress_start(&progress, "heads", layers);
+    sweep_write_header(csv, 1);
+    pcast_status status = PCAST_OK;
+    for (size_t i = 0; status == PCAST_OK && i < layers; i++) {
+        const char *layer = options->layers.count > 0 ? options->layers.items[i] : "";
+        unsigned long long number = 0;
+        if (*layer != '\0')
+            status = cli_parse_count(layer, 0, 1000000, &number, &err);
+        if (status == PCAST_OK)
+            status = run_layer(options, csv, &run, &sinks, layer, number, &progress, layers, &err);
+    }
+    cli_progress_end(&progress);
+    free(kernels);
+    return status == PCAST_OK ? EXIT_OK
+                              : cli_fail(cli_exit_code(status), options->name, "%s", err.text);
+}

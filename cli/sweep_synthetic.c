@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The synthetic sweep: one run for each (n, dim, sinks), theory beside it. */
+#include "sweep.h"
+
+#include "pcast/theory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void write_rows(const sweep_options *options, csv_writer *csv,
+                       const pcast_synthetic *experiment, const pcast_summary *summaries)
+{
+    const cli_grid *grid = &options->grid;
+    for (size_t n = 0; n < grid->kernel_count; n++)
+        for (size_t d = 0; d < grid->delta_count; d++) {
+            const pcast_kernel *kernel = &grid->kernels[n].kernel;
+            const double delta = grid->deltas[d], scale = (double)kernel->scale;
+            const int forward = kernel->order == PCAST_ORDER_FORWARD;
+            const sweep_row row = {
+                .kernel = &grid->kernels[n],
+                .summary = &summaries[n * grid->delta_count + d],
+                .n = experiment->keys,
+                .dim = experiment->dim,
+                .sinks = experiment->sinks,
+                .delta = &grid->deltas[d],
+                .trials = experiment->trials,
+                .seed = experiment->seed,
+                /* F describes the forward order only. */
+                .theory_f = forward ? pcast_theory_f(delta, scale, experiment->sinks) : NAN,
+                .theory_exact = pcast_theory_expected_underflow(kernel, experiment->keys,
+                                                                experiment->sinks, delta)
+                                    .outside,
+            };
+            sweep_write_row(csv, &row);
+        }
+}
+
+static pcast_status run_shape(const sweep_options *options, csv_writer *csv, const pcast_run *run,
+                              size_t n, size_t dim, size_t sinks, pcast_error *err)
+{
+    const cli_grid *grid = &options->grid;
+    const pcast_synthetic experiment = {
+        .keys = n,
+        .dim = dim,
+        .sinks = sinks,
+        .seed = options->seed,
+        .trials = (size_t)options->trials,
+        .deltas = grid->deltas,
+        .delta_count = grid->delta_count,
+    };
+    pcast_summary *summaries = cli_alloc(grid->kernel_count * grid->delta_count, sizeof *summaries);
+    const pcast_status status = pcast_synthetic_run(&experiment, run, summaries, err);
+    if (status == PCAST_OK)
+        write_rows(options, csv, &experiment, summaries);
+    free(summaries);
+    return status;
+}
+
+int sweep_synthetic(const sweep_options *options, csv_writer *csv)
+{
+    const cli_grid *grid = &options->grid;
+    const size_t trials = (size_t)options->trials;
+    pcast_error err = {""};
+    pcast_kernel *kernels;
+    cli_progress progress;
+    const pcast_run run = sweep_run(options, &kernels, &progress);
+    cli_progress_start(&progress, "trials",
+                       trials * grid->n_count * grid->dim_count * grid->sinks_count);
+
+    sweep_write_header(csv, 0);
+    pcast_status status = PCAST_OK;
+    for (size_t i = 0; status == PCAST_OK && i < grid->n_count; i++)
+        for (size_t j = 0; status == PCAST_OK && j < grid->dim_count; j++)
+            for (size_t k = 0; status == PCAST_OK && k < grid->sinks_count; k++) {
+                status =
+                    run_shape(options, csv, &run, grid->n[i], grid->dim[j], grid->sinks[k], &err);
+                progress.done_before += trials;
+            }
+    cli_progress_end(&progress);
+    free(kernels);
+    return status == PCAST_OK ? EXIT_OK
+                              : cli_fail(cli_exit_code(status), options->name, "%s", err.text);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Experiments: many rows under many configurations, and their statistics.
+ *
+ * A row is a trial of the synthetic experiment or one query of a tensor. All configurations see the
+ * same rows. Rows are reduced in their own order, so results do not depend on the number of
+ * threads. */
+#ifndef PCAST_EXPERIMENT_H
+#define PCAST_EXPERIMENT_H
+
+#include "pcast/cpu.h"
+#include "pcast/kernel.h"
+#include "pcast/measure.h"
+#include "pcast/tensor.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Statistics of one configuration over its rows (docs/numerics.md, section 7). Fractions and
+ * mass_kept are ratios of sums over rows; a quantity with nothing to average over is NaN, a
+ * standard error also with one row. */
+typedef struct pcast_summary {
+    uint64_t rows;
+    double underflow;         /* flushed / other keys */
+    double underflow_se;      /* its standard error over rows */
+    double underflow_outside; /* the same outside the sinks' blocks */
+    double subnormal;         /* other keys with a subnormal code / other keys */
+    double saturated;         /* keys with p * S > 464 / keys with p > 0 */
+    double mass_kept;         /* attention mass of the other keys after the cast / before it */
+    double mse;               /* mean over rows and channels of squared error */
+    double mse_se;            /* standard error over rows of the rows' means */
+    double mse_given_p;       /* mean of its expectation given P */
+    double rel_l2;            /* sqrt(sum of squared errors / sum of squared references) */
+    double max_abs;           /* largest error */
+} pcast_summary;
+
+/* Called after each finished unit of work, from any thread but never from two at once. */
+typedef void pcast_progress(void *context, size_t done, size_t total);
+
+/* What both kinds of experiment have in common. */
+typedef struct pcast_run {
+    const pcast_kernel *kernels;
+    size_t kernel_count;
+    int threads; /* 0: one for each processor */
+    pcast_cpu cpu;
+    pcast_progress *progress; /* may be NULL */
+    void *progress_context;
+} pcast_run;
+
+/* The paper's experiment: keys 0 .. sinks - 1 score Delta + N(0,1), the others N(0,1), V ~ N(0,1).
+ */
+typedef struct pcast_synthetic {
+    size_t keys, dim;
+    size_t sinks; /* 1 .. min(block, keys - 1): the theory takes the sinks to share one block */
+    uint64_t seed;
+    size_t trials; /* rows, 1 .. 2^32 */
+    const double *deltas;
+    size_t delta_count;
+} pcast_synthetic;
+
+/* Fills summaries[kernel_count][delta_count]. Memory: O(block * dim) a thread, plus a cache of the
+ * draws of at most 64 MiB a thread. PCAST_ERR_VALUE names the field; PCAST_ERR_MEMORY. */
+pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_run *run,
+                                 pcast_summary *summaries, pcast_error *err);
+
+/* Attention heads of a model. */
+typedef struct pcast_heads {
+    const pcast_tensor *q; /* [heads][queries][dim], not multiplied by the softmax scale */
+    const pcast_tensor *k; /* [kv_heads][keys][dim]; kv_heads divides heads (grouped queries) */
+    const pcast_tensor *v; /* [kv_heads][keys][value dim] */
+    size_t sinks;          /* 1 .. keys - 1 */
+    int auto_sinks;        /* 1: the keys with most attention mass, 0: the first keys */
+    float softmax_scale;   /* 0: 1 / sqrt(dim) */
+} pcast_heads;
+
+typedef struct pcast_head {
+    size_t queries;
+    double
+        gap; /* mean over queries of (largest score of a sink - mean of the other visible keys) */
+    double gap_sigma; /* gap / root of the mean over queries of the other keys' score variance */
+    size_t *sinks;    /* [sinks] ascending; the caller provides the array */
+} pcast_head;
+
+/* Fills heads[heads] and summaries[heads][kernel_count]; all kernels must have the same mask. NaN
+ * gap where no query sees a sink and two other keys. PCAST_ERR_INPUT names the tensor whose rank,
+ * shape or a number that is not finite is wrong; PCAST_ERR_VALUE the field; PCAST_ERR_MEMORY. */
+pcast_status pcast_heads_run(const pcast_heads *experiment, const pcast_run *run, pcast_head *heads,
+                             pcast_summary *summaries, pcast_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Bit casts between floating-point values and integers. Included by every .c file that computes, so
+ * it also refuses compiler modes that would change results (contract: bits are the product). */
+#ifndef PCAST_BASE_BITS_H
+#define PCAST_BASE_BITS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __FAST_MATH__
+#error "pcast computes exact bits: its sources must not be compiled with -ffast-math"
+#endif
+
+static inline uint32_t pcast_bits_f32(float x)
+{
+    uint32_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+static inline float pcast_f32_from_bits(uint32_t u)
+{
+    float x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+static inline uint64_t pcast_bits_f64(double x)
+{
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+static inline double pcast_f64_from_bits(uint64_t u)
+{
+    double x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+#endif

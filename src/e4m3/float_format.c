@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Formats, unpacking and the one rounding routine. Integers only. */
+#include "e4m3/float_format.h"
+
+/* Fields: width, mantissa, emin, max_finite, infinity, nan. E4M3 gives its top binade to numbers
+ * and keeps only mantissa 7 of it for NaN (OFP8); the others are IEEE 754 and bfloat16. */
+const pcast_float_format pcast_format_e4m3 = {8, 3, -6, 0x7E, 0, 0x7F};
+const pcast_float_format pcast_format_f16 = {16, 10, -14, 0x7BFF, 0x7C00, 0x7E00};
+const pcast_float_format pcast_format_bf16 = {16, 7, -126, 0x7F7F, 0x7F80, 0x7FC0};
+const pcast_float_format pcast_format_f32 = {32, 23, -126, 0x7F7FFFFF, 0x7F800000, 0x7FC00000};
+const pcast_float_format pcast_format_f64 = {
+    64,
+    52,
+    -1022,
+    UINT64_C(0x7FEFFFFFFFFFFFFF),
+    UINT64_C(0x7FF0000000000000),
+    UINT64_C(0x7FF8000000000000),
+};
+
+pcast_unpacked pcast_unpack(const pcast_float_format *format, uint64_t bits)
+{
+    const uint64_t sign_bit = UINT64_C(1) << (format->width - 1);
+    const uint64_t magnitude = bits & (sign_bit - 1);
+    pcast_unpacked number = {PCAST_FINITE, (bits & sign_bit) != 0, 0, 0};
+    if (magnitude > format->max_finite) {
+        number.kind = magnitude == format->infinity ? PCAST_INFINITE : PCAST_NOT_A_NUMBER;
+        return number;
+    }
+    const uint64_t hidden = UINT64_C(1) << format->mantissa;
+    const int field = (int)(magnitude >> format->mantissa);
+    number.significand = magnitude & (hidden - 1);
+    if (field > 0)
+        number.significand |= hidden;
+    number.exponent = format->emin - format->mantissa + (field > 0 ? field - 1 : 0);
+    return number;
+}
+
+/* floor(log2 x) for x > 0 */
+static int top_bit(uint64_t x)
+{
+    return 63 - __builtin_clzll(x);
+}
+
+/* x / 2^shift to nearest, ties to even; x < 2^63, shift >= 0 */
+static uint64_t shift_right_to_even(uint64_t x, int shift)
+{
+    if (shift == 0)
+        return x;
+    if (shift > 63)
+        return 0;
+    const uint64_t quotient = x >> shift;
+    const uint64_t rest = x & ((UINT64_C(1) << shift) - 1);
+    const uint64_t half = UINT64_C(1) << (shift - 1);
+    return quotient + (rest > half || (rest == half && (quotient & 1)));
+}
+
+uint64_t pcast_round_magnitude(const pcast_float_format *format, uint64_t significand, int exponent)
+{
+    if (significand == 0)
+        return 0;
+    /* The result is n * 2^q: q keeps mantissa + 1 bits, but never goes below the subnormals' step.
+     */
+    const int q_min = format->emin - format->mantissa;
+    int q = top_bit(significand) + exponent - format->mantissa;
+    if (q < q_min)
+        q = q_min;
+    const int shift = q - exponent;
+    const uint64_t n = shift >= 0 ? shift_right_to_even(significand, shift) : significand << -shift;
+    /* n = 2^(mantissa+1) after a carry lands on the next binade's first code by itself. */
+    return n + ((uint64_t)(q - q_min) << format->mantissa);
+}
+
+uint64_t pcast_pack(const pcast_float_format *format, pcast_unpacked number)
+{
+    uint64_t code = format->nan;
+    if (number.kind == PCAST_INFINITE)
+        code = format->infinity;
+    if (number.kind == PCAST_FINITE) {
+        code = pcast_round_magnitude(format, number.significand, number.exponent);
+        if (code > format->max_finite)
+            code = format->infinity;
+    }
+    return code | (uint64_t)number.negative << (format->width - 1);
+}

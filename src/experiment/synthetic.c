@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The paper's experiment. A trial walks its keys block by block and brings every configuration one
+ * block further, so that memory stays O(block) and a block of V is read while it is in the cache:
+ * once for the exact references (one for each Delta), then once for each group of kernels that
+ * visit the same blocks in the same order. */
+#include "pcast/experiment.h"
+
+#include "base/bits.h"
+#include "base/error.h"
+#include "base/fpenv.h"
+#include "experiment/parallel.h"
+#include "experiment/synthetic_draws.h"
+#include "experiment/tally.h"
+#include "measure/loss.h"
+#include "measure/reference.h"
+#include "softmax/row.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Trials between two reductions, for each thread: bounds the memory for losses not yet reduced. */
+enum { TRIALS_PER_THREAD = 16, REFERENCE_BLOCK = 128 };
+
+/* Working memory of one thread. */
+typedef struct workspace {
+    pcast_draws draws;
+    pcast_row_scratch scratch;
+    float *scores;               /* [block] */
+    uint8_t *is_sink;            /* [2][block]: of the first block, of any other */
+    pcast_reference *references; /* [deltas] */
+    double *reference_o;         /* [deltas][2][dim]: output, lost parts */
+    pcast_row *rows;             /* [kernels][deltas] */
+    pcast_loss_meter *meters;    /* [kernels][deltas] */
+    float *o;                    /* [kernels][deltas][dim] */
+} workspace;
+
+typedef struct synthetic_run {
+    const pcast_synthetic *experiment;
+    const pcast_run *run;
+    const pcast_engine *engine;
+    size_t block; /* largest block of any kernel, at least REFERENCE_BLOCK */
+    pcast_code_values *codes;
+    workspace *workspaces;
+    pcast_loss *losses; /* [trials of this chunk][kernels][deltas] */
+    size_t first_trial; /* of this chunk */
+} synthetic_run;
+
+static pcast_status check(const pcast_synthetic *experiment, const pcast_run *run, pcast_error *err)
+{
+    if (experiment->keys < 2)
+        return pcast_fail(err, PCAST_ERR_VALUE,
+                          "n: %zu keys leave no key beside a sink; at least 2", experiment->keys);
+    if (experiment->dim < 1 || experiment->keys > SIZE_MAX / 64 / experiment->dim)
+        return pcast_fail(err, PCAST_ERR_VALUE, "dim: %zu channels for %zu keys is out of range",
+                          experiment->dim, experiment->keys);
+    if (experiment->trials < 1 || experiment->trials > UINT64_C(1) << 32)
+        return pcast_fail(err, PCAST_ERR_VALUE, "trials: %zu is not from 1 to 2^32",
+                          experiment->trials);
+    for (size_t i = 0; i < experiment->delta_count; i++)
+        if (!isfinite(experiment->deltas[i]))
+            return pcast_fail(err, PCAST_ERR_VALUE, "delta: %g is not finite",
+                              experiment->deltas[i]);
+    for (size_t i = 0; i < run->kernel_count; i++) {
+        const pcast_kernel *kernel = &run->kernels[i];
+        const pcast_status status = pcast_kernel_validate(kernel, err);
+        if (status != PCAST_OK)
+            return status;
+        if (kernel->mask != PCAST_MASK_NONE)
+            return pcast_fail(
+                err, PCAST_ERR_VALUE,
+                "mask: a synthetic row is one query that sees every key; only 'none'");
+        if (experiment->sinks < 1 || experiment->sinks > kernel->block)
+            return pcast_fail(
+                err, PCAST_ERR_VALUE,
+                "sinks: %zu is not from 1 to the block size %zu: all sinks must lie in one block",
+                experiment->sinks, kernel->block);
+    }
+    if (experiment->sinks >= experiment->keys)
+        return pcast_fail(err, PCAST_ERR_VALUE, "sinks: %zu of %zu keys leave no other key",
+                          experiment->sinks, experiment->keys);
+    return PCAST_OK;
+}
+
+static void workspace_free(workspace *space)
+{
+    pcast_draws_free(&space->draws);
+    pcast_row_scratch_free(&space->scratch);
+    free(space->scores);
+    free(space->is_sink);
+    free(space->references);
+    free(space->reference_o);
+    free(space->rows);
+    free(space->meters);
+    free(space->o);
+}
+
+static pcast_status workspace_init(workspace *space, const synthetic_run *self, pcast_error *err)
+{
+    const pcast_synthetic *experiment = self->experiment;
+    const size_t deltas = experiment->delta_count, dim = experiment->dim;
+    const size_t configs = self->run->kernel_count * deltas;
+    pcast_status status =
+        pcast_draws_init(&space->draws, experiment->seed, experiment->keys, dim, self->block, err);
+    if (status == PCAST_OK)
+        status = pcast_row_scratch_init(&space->scratch, self->block, err);
+    if (status != PCAST_OK)
+        return status;
+    space->scores = calloc(self->block, sizeof *space->scores);
+    space->is_sink = calloc(2 * self->block, sizeof *space->is_sink);
+    space->references = calloc(deltas, sizeof *space->references);
+    space->reference_o = calloc(deltas * 2, dim * sizeof *space->reference_o);
+    space->rows = calloc(configs, sizeof *space->rows);
+    space->meters = calloc(configs, sizeof *space->meters);
+    space->o = calloc(configs, dim * sizeof *space->o);
+    if (space->scores == NULL || space->is_sink == NULL || space->references == NULL ||
+        space->reference_o == NULL || space->rows == NULL || space->meters == NULL ||
+        space->o == NULL)
+        return pcast_fail(err, PCAST_ERR_MEMORY,
+                          "out of memory for %zu configurations of %zu channels", configs, dim);
+    for (size_t i = 0; i < experiment->sinks && i < self->block; i++)
+        space->is_sink[i] = 1;
+    return PCAST_OK;
+}
+
+/* Scores of the keys of a range: RN32(Delta + g) for sinks, RN32(g) for the others. */
+static void fill_scores(float *scores, const double *normals, pcast_range range, size_t sinks,
+                        double delta)
+{
+    for (size_t i = 0; i < range.count; i++)
+        scores[i] = (float)(range.first + i < sinks ? delta + normals[i] : normals[i]);
+}
+
+/* Exact outputs of the trial, one for each Delta. */
+static void compute_references(const synthetic_run *self, workspace *space)
+{
+    const pcast_synthetic *experiment = self->experiment;
+    const size_t keys = experiment->keys, dim = experiment->dim, sinks = experiment->sinks;
+    double sink_max = -INFINITY, other_max = -INFINITY;
+    for (size_t first = 0; first < keys; first += REFERENCE_BLOCK) {
+        const size_t count = keys - first < REFERENCE_BLOCK ? keys - first : REFERENCE_BLOCK;
+        const double *normals = pcast_draws_normals(&space->draws, first, count);
+        for (size_t i = 0; i < count; i++) {
+            double *max = first + i < sinks ? &sink_max : &other_max;
+            *max = normals[i] > *max ? normals[i] : *max;
+        }
+    }
+    for (size_t d = 0; d < experiment->delta_count; d++) {
+        /* Rounding is monotonic, so the largest score is the rounded largest sum. */
+        const double sink_score = (double)(float)(experiment->deltas[d] + sink_max);
+        const double other_score = (double)(float)other_max;
+        double *o = space->reference_o + d * 2 * dim;
+        pcast_reference_start(&space->references[d],
+                              sink_score > other_score ? sink_score : other_score, o, o + dim, dim);
+    }
+    for (size_t first = 0; first < keys; first += REFERENCE_BLOCK) {
+        const pcast_range range = {first,
+                                   keys - first < REFERENCE_BLOCK ? keys - first : REFERENCE_BLOCK};
+        const double *normals = pcast_draws_normals(&space->draws, first, range.count);
+        const float *values = pcast_draws_values(&space->draws, first, range.count);
+        for (size_t d = 0; d < experiment->delta_count; d++) {
+            fill_scores(space->scores, normals, range, sinks, experiment->deltas[d]);
+            pcast_reference_add(&space->references[d], space->scores, values, range.count);
+        }
+    }
+    for (size_t d = 0; d < experiment->delta_count; d++)
+        pcast_reference_finish(&space->references[d]);
+}
+
+/* Do two kernels visit the same blocks in the same order? */
+static int same_visits(const pcast_kernel *a, const pcast_kernel *b)
+{
+    return a->order == b->order && a->block == b->block;
+}
+
+/* One block of every configuration in the group of kernel `leader`. */
+static void step_group(const synthetic_run *self, workspace *space, size_t leader,
+                       pcast_range range)
+{
+    const pcast_synthetic *experiment = self->experiment;
+    const pcast_kernel *kernels = self->run->kernels;
+    const double *normals = pcast_draws_normals(&space->draws, range.first, range.count);
+    const float *values = pcast_draws_values(&space->draws, range.first, range.count);
+    const uint8_t *is_sink = space->is_sink + (range.first == 0 ? 0 : self->block);
+    for (size_t d = 0; d < experiment->delta_count; d++) {
+        fill_scores(space->scores, normals, range, experiment->sinks, experiment->deltas[d]);
+        for (size_t n = leader; n < self->run->kernel_count; n++) {
+            if (!same_visits(&kernels[n], &kernels[leader]))
+                continue;
+            const size_t config = n * experiment->delta_count + d;
+            const pcast_tile tile = pcast_row_step(&kernels[n], self->engine, &space->rows[config],
+                                                   range, space->scores, values, &space->scratch);
+            pcast_loss_tile(&space->meters[config], &tile, is_sink);
+        }
+    }
+}
+
+static void run_trial(void *context, int thread, size_t trial)
+{
+    const synthetic_run *self = context;
+    const pcast_synthetic *experiment = self->experiment;
+    const pcast_kernel *kernels = self->run->kernels;
+    const size_t deltas = experiment->delta_count, dim = experiment->dim;
+    const size_t configs = self->run->kernel_count * deltas;
+    workspace *space = &self->workspaces[thread];
+
+    pcast_draws_start_trial(&space->draws, (uint32_t)trial);
+    compute_references(self, space);
+    for (size_t i = 0; i < configs; i++) {
+        pcast_row_start(&space->rows[i], space->o + i * dim, dim);
+        pcast_loss_start(&space->meters[i], &self->codes[i / deltas]);
+    }
+    for (size_t n = 0; n < self->run->kernel_count; n++) {
+        size_t leader = 0;
+        while (!same_visits(&kernels[leader], &kernels[n]))
+            leader++;
+        if (leader != n)
+            continue; /* done with its leader */
+        const size_t steps = pcast_block_count(experiment->keys, kernels[n].block);
+        for (size_t step = 0; step < steps; step++)
+            step_group(self, space, n, pcast_block_at(&kernels[n], experiment->keys, steps, step));
+    }
+    for (size_t i = 0; i < configs; i++) {
+        pcast_row *row = &space->rows[i];
+        pcast_row_finish(&kernels[i / deltas], row, row->o);
+        self->losses[(trial - self->first_trial) * configs + i] = pcast_loss_finish(
+            &space->meters[i], row->l, row->o, space->references[i % deltas].o, dim);
+    }
+}
+
+/* All trials, in chunks whose losses are reduced in trial order. */
+static void run_trials(synthetic_run *self, size_t chunk, pcast_tally *tallies)
+{
+    const size_t trials = self->experiment->trials;
+    const size_t configs = self->run->kernel_count * self->experiment->delta_count;
+    for (size_t first = 0; first < trials; first += chunk) {
+        const size_t count = trials - first < chunk ? trials - first : chunk;
+        self->first_trial = first;
+        pcast_parallel(self->run, first, count, trials, run_trial, self);
+        for (size_t t = 0; t < count; t++)
+            for (size_t i = 0; i < configs; i++)
+                pcast_tally_add(&tallies[i], &self->losses[t * configs + i]);
+    }
+}
+
+pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_run *run,
+                                 pcast_summary *summaries, pcast_error *err)
+{
+    pcast_status status = check(experiment, run, err);
+    if (status != PCAST_OK)
+        return status;
+    const size_t configs = run->kernel_count * experiment->delta_count;
+    const size_t threads = (size_t)pcast_thread_count(run);
+    const size_t chunk = threads * TRIALS_PER_THREAD;
+    synthetic_run self = {.experiment = experiment,
+                          .run = run,
+                          .engine = pcast_engine_for(run->cpu),
+                          .block = REFERENCE_BLOCK};
+    for (size_t n = 0; n < run->kernel_count; n++)
+        if (run->kernels[n].block > self.block)
+            self.block = run->kernels[n].block;
+
+    pcast_fpenv env;
+    pcast_fpenv_enter(&env);
+    self.codes = calloc(run->kernel_count, sizeof *self.codes);
+    self.workspaces = calloc(threads, sizeof *self.workspaces);
+    self.losses = calloc(chunk * configs, sizeof *self.losses);
+    pcast_tally *tallies = calloc(configs, sizeof *tallies);
+    if (self.codes == NULL || self.workspaces == NULL || self.losses == NULL || tallies == NULL)
+        status = pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu configurations", configs);
+    for (size_t n = 0; status == PCAST_OK && n < run->kernel_count; n++)
+        pcast_code_values_init(&self.codes[n], &run->kernels[n]);
+    for (size_t t = 0; status == PCAST_OK && t < threads; t++)
+        status = workspace_init(&self.workspaces[t], &self, err);
+    if (status == PCAST_OK) {
+        run_trials(&self, chunk, tallies);
+        for (size_t i = 0; i < configs; i++)
+            summaries[i] = pcast_tally_summary(&tallies[i]);
+    }
+    pcast_fpenv_leave(&env);
+    for (size_t t = 0; self.workspaces != NULL && t < threads; t++)
+        workspace_free(&self.workspaces[t]);
+    free(self.codes);
+    free(self.workspaces);
+    free(self.losses);
+    free(tallies);
+    return status;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Draws of a trial (docs/numerics.md, steps 1.3 and 1.4). */
+#include "experiment/synthetic_draws.h"
+
+#include "base/error.h"
+#include "random/draws.h"
+
+#include <stdlib.h>
+
+enum { CACHE_BYTES = 64 << 20 };
+
+pcast_status pcast_draws_init(pcast_draws *draws, uint64_t seed, size_t keys, size_t dim,
+                              size_t block, pcast_error *err)
+{
+    const size_t key_bytes = sizeof(double) + dim * sizeof(float);
+    *draws = (pcast_draws){.seed = seed, .keys = keys, .dim = dim};
+    draws->cached = keys <= CACHE_BYTES / key_bytes;
+    const size_t held = draws->cached ? keys : block;
+    draws->normals = calloc(held, sizeof *draws->normals);
+    draws->values = calloc(held, dim * sizeof *draws->values);
+    draws->work = calloc(dim, sizeof *draws->work);
+    if (draws->normals != NULL && draws->values != NULL && draws->work != NULL)
+        return PCAST_OK;
+    pcast_draws_free(draws);
+    return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for draws of %zu keys x %zu channels",
+                      held, dim);
+}
+
+void pcast_draws_free(pcast_draws *draws)
+{
+    free(draws->normals);
+    free(draws->values);
+    free(draws->work);
+    *draws = (pcast_draws){0};
+}
+
+static void draw_values(pcast_draws *draws, size_t first, size_t count)
+{
+    const pcast_stream stream = {draws->seed, draws->trial, PCAST_STREAM_VALUES};
+    for (size_t key = 0; key < count; key++) {
+        pcast_draw_normals(stream, (uint64_t)(first + key) * draws->dim, draws->dim, draws->work);
+        for (size_t c = 0; c < draws->dim; c++)
+            draws->values[key * draws->dim + c] = (float)draws->work[c];
+    }
+}
+
+static void draw_normals(pcast_draws *draws, size_t first, size_t count)
+{
+    const pcast_stream stream = {draws->seed, draws->trial, PCAST_STREAM_SCORES};
+    pcast_draw_normals(stream, first, count, draws->normals);
+}
+
+void pcast_draws_start_trial(pcast_draws *draws, uint32_t trial)
+{
+    draws->trial = trial;
+    if (draws->cached) {
+        draw_normals(draws, 0, draws->keys);
+        draw_values(draws, 0, draws->keys);
+    }
+}
+
+const double *pcast_draws_normals(pcast_draws *draws, size_t first, size_t count)
+{
+    if (draws->cached)
+        return draws->normals + first;
+    draw_normals(draws, first, count);
+    return draws->normals;
+}
+
+const float *pcast_draws_values(pcast_draws *draws, size_t first, size_t count)
+{
+    if (draws->cached)
+        return draws->values + first * draws->dim;
+    draw_values(draws, first, count);
+    return draws->values;
+}

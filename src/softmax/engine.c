@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Choice of the engine. */
+#include "softmax/engine.h"
+
+const pcast_engine *pcast_engine_for(pcast_cpu level)
+{
+#if defined(PCAST_HAVE_AVX2)
+    if (level >= PCAST_CPU_AVX2 && pcast_cpu_detect() >= PCAST_CPU_AVX2)
+        return &pcast_engine_avx2;
+#endif
+    (void)level;
+    return &pcast_engine_scalar;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine's source (docs/numerics.md, steps 1.1, 4.1, 4.4, 4.6), compiled once per instruction
+ * set: the including file names the table by PCAST_ENGINE. fmaf is one IEEE operation wherever it
+ * is compiled: an instruction where the target has it, the C library's exact function elsewhere. */
+#include "softmax/engine.h"
+
+#include "base/bits.h"
+
+#include <math.h>
+
+enum { LANES = 16, CHANNELS = 32 };
+
+static float tree(float lane[LANES])
+{
+    for (int width = LANES / 2; width >= 1; width /= 2)
+        for (int i = 0; i < width; i++)
+            lane[i] += lane[i + width];
+    return lane[0];
+}
+
+static float dot(const float *a, const float *b, size_t n)
+{
+    float lane[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t j = 0; j < LANES; j++)
+            lane[j] = fmaf(a[i + j], b[i + j], lane[j]);
+    for (size_t j = 0; i + j < n; j++)
+        lane[j] = fmaf(a[i + j], b[i + j], lane[j]);
+    return tree(lane);
+}
+
+static float sum(const float *x, size_t n)
+{
+    float lane[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t j = 0; j < LANES; j++)
+            lane[j] += x[i + j];
+    for (size_t j = 0; i + j < n; j++)
+        lane[j] += x[i + j];
+    return tree(lane);
+}
+
+static float maximum(float m, const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        m = x[i] > m ? x[i] : m;
+    return m;
+}
+
+static void accumulate(float *o, float alpha, const float *p, const float *v, size_t count,
+                       size_t dim)
+{
+    size_t c = 0;
+    for (; c + CHANNELS <= dim; c += CHANNELS) {
+        float acc[CHANNELS];
+        for (size_t j = 0; j < CHANNELS; j++)
+            acc[j] = alpha * o[c + j];
+        for (size_t key = 0; key < count; key++) {
+            const float *row = v + key * dim + c;
+            for (size_t j = 0; j < CHANNELS; j++)
+                acc[j] = fmaf(p[key], row[j], acc[j]);
+        }
+        memcpy(o + c, acc, sizeof acc);
+    }
+    for (; c < dim; c++) {
+        float acc = alpha * o[c];
+        for (size_t key = 0; key < count; key++)
+            acc = fmaf(p[key], v[key * dim + c], acc);
+        o[c] = acc;
+    }
+}
+
+const pcast_engine PCAST_ENGINE = {dot, sum, maximum, accumulate};

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The codec against the host conversion of NVIDIA's cuda_fp8.h: all float32, float16 and bfloat16
+// encodings, both overflow modes. A NaN of any sign gives 0x7F there, which is our canonical NaN.
+#include "pcast/e4m3.h"
+
+#include <cuda_fp8.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+static const pcast_e4m3_options options[2] = {
+    {PCAST_OVERFLOW_SATURATE, PCAST_INF_AS_OVERFLOW, PCAST_NAN_CANONICAL},
+    {PCAST_OVERFLOW_NAN, PCAST_INF_AS_OVERFLOW, PCAST_NAN_CANONICAL}};
+static const __nv_saturation_t saturation[2] = {__NV_SATFINITE, __NV_NOSAT};
+
+static int report(const char *format, uint32_t bits, int got, int expected)
+{
+    if (got == expected)
+        return 0;
+    std::printf("%s 0x%08" PRIX32 ": got 0x%02X, NVIDIA 0x%02X\n", format, bits, got, expected);
+    return 1;
+}
+
+int main()
+{
+    long long wrong = 0, checked = 0;
+    for (uint32_t u = 0; u < 65536; u++)
+        for (int mode = 0; mode < 2; mode++) {
+            __half_raw half;
+            half.x = static_cast<unsigned short>(u);
+            __nv_bfloat16_raw bfloat;
+            bfloat.x = half.x;
+            wrong += report("float16", u, pcast_e4m3_encode_f16(half.x, options[mode]),
+                            __nv_cvt_halfraw_to_fp8(half, saturation[mode], __NV_E4M3));
+            wrong += report("bfloat16", u, pcast_e4m3_encode_bf16(bfloat.x, options[mode]),
+                            __nv_cvt_bfloat16raw_to_fp8(bfloat, saturation[mode], __NV_E4M3));
+            checked += 2;
+        }
+#pragma omp parallel for schedule(dynamic) reduction(+ : wrong, checked)
+    for (int chunk = 0; chunk < 4096; chunk++)
+        for (uint32_t i = 0; i < 1u << 20; i++)
+            for (int mode = 0; mode < 2; mode++) {
+                const uint32_t bits = static_cast<uint32_t>(chunk) << 20 | i;
+                float x;
+                std::memcpy(&x, &bits, sizeof x);
+                checked++;
+                wrong += report("float32", bits, pcast_e4m3_encode_f32(x, options[mode]),
+                                __nv_cvt_float_to_fp8(x, saturation[mode], __NV_E4M3));
+            }
+    std::printf("e4m3 against cuda_fp8.h: %lld conversions, %lld wrong\n", checked, wrong);
+    return wrong == 0 && checked > 0 ? 0 : 1;
+}

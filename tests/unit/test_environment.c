@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Results and the caller's floating-point environment: rounding modes, FTZ and DAZ neither change a
+ * bit nor are changed. Built a second time with -ffast-math, as a careless caller would. */
+#include "pcast/cpu.h"
+#include "pcast/e4m3.h"
+#include "pcast/softmax.h"
+
+#include "unit.h"
+
+#include <fenv.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+enum { KEYS = 300, DIM = 40, INPUTS = 6 };
+
+typedef struct results {
+    uint8_t codes[3 * INPUTS];
+    float decoded[256];
+    float o[DIM], l;
+} results;
+
+static float scores[KEYS], values[KEYS * DIM];
+
+static float from_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Everything through the public headers. Inputs are bits, since the caller's own arithmetic may be
+ * broken. */
+static void compute(results *out)
+{
+    static const uint32_t inputs[INPUTS] = {0x3A800001, 0x00000001, 0x43E80001,
+                                            0x7FC00000, 0xFF800000, 0x3F880000};
+    const pcast_e4m3_options options = {.overflow = PCAST_OVERFLOW_NAN};
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < INPUTS; i++) {
+        const uint64_t wide = (uint64_t)inputs[i] << 32 | 1;
+        double f64;
+        memcpy(&f64, &wide, sizeof f64);
+        out->codes[3 * i] = pcast_e4m3_encode_f32(from_bits(inputs[i]), options);
+        out->codes[3 * i + 1] = pcast_e4m3_encode_f64(f64, options);
+        out->codes[3 * i + 2] = pcast_e4m3_encode_f16((uint16_t)inputs[i], options);
+    }
+    for (int code = 0; code < 256; code++)
+        out->decoded[code] = pcast_e4m3_decode_f32((uint8_t)code);
+    const pcast_kernel kernel = {.order = PCAST_ORDER_REVERSE, .block = 64, .scale = 448};
+    const pcast_row_input input = {scores, values, KEYS, DIM, KEYS};
+    pcast_row_output output = {.o = out->o};
+    pcast_error err;
+    assert_int_equal(
+        pcast_softmax_row(&kernel, pcast_cpu_detect(), &input, NULL, NULL, &output, &err),
+        PCAST_OK);
+    out->l = output.l;
+}
+
+static void fill(void)
+{
+    uint64_t random = 12345;
+    for (int j = 0; j < KEYS; j++)
+        scores[j] = (float)(90 * test_uniform(&random) - 90); /* exponentials down to subnormals */
+    for (int i = 0; i < KEYS * DIM; i++)
+        values[i] =
+            from_bits((uint32_t)(test_random(&random) >> 32) & 0x80FFFFFF); /* many subnormals */
+}
+
+static void test_environment(void **state)
+{
+    (void)state;
+    static results expected, got;
+    const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    fill();
+    fesetenv(FE_DFL_ENV);
+    compute(&expected);
+    for (int m = 0; m < 4; m++)
+        for (int flush = 0; flush < 2; flush++) {
+            fesetenv(FE_DFL_ENV);
+            fesetround(modes[m]);
+#if defined(__x86_64__)
+            const unsigned csr = _mm_getcsr() | (flush ? 0x8040u : 0u);
+            _mm_setcsr(csr);
+#endif
+            compute(&got);
+            assert_int_equal(fegetround(), modes[m]);
+#if defined(__x86_64__)
+            assert_int_equal(_mm_getcsr() & ~0x3Fu, csr & ~0x3Fu); /* all but exception flags */
+#endif
+            fesetenv(FE_DFL_ENV);
+            assert_memory_equal(&got, &expected, sizeof got);
+        }
+    /* Values worked out by hand, so that "the same" is also "right": just above 2^-10, the least
+     * subnormal, just above 464, NaN, -Inf, 1.0625 (a tie). */
+    static const uint8_t by_hand[INPUTS] = {0x01, 0x00, 0x7F, 0x7F, 0xFF, 0x38};
+    for (int i = 0; i < INPUTS; i++)
+        assert_int_equal(expected.codes[3 * i], by_hand[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_environment)};
+    return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
+}
