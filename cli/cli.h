@@ -49,8 +49,8 @@ error_t cli_bad(struct argp_state *state, const char *format, ...)
 /* "scalar", "avx2", "avx512" or "native"; returns 0 if it is none. */
 int cli_parse_cpu(const char *text, pcast_cpu *cpu);
 
-/* A list of texts: comma-separated items, each a word or a range start:stop:step of numbers that
- * includes its end, start + i*step. */
+/* A list of texts: comma-separated items, each a word (begins with a letter) or a number or a range
+ * start:stop:step of numbers that includes its end, start + i*step. */
 typedef struct cli_list {
     char **items;
     size_t count;

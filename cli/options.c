@@ -2,6 +2,7 @@
 /* Messages, argp with one-line errors, numbers and lists. */
 #include "cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -220,7 +221,7 @@ pcast_status cli_list_parse(const char *text, cli_list *list, pcast_error *err)
         pcast_status status = PCAST_OK;
         if (length == 0) {
             status = bad(err, "'%s' has an empty item", text);
-        } else if (memchr(at, ':', length) != NULL) {
+        } else if (memchr(at, ':', length) != NULL && !isalpha((unsigned char)*at)) {
             char item[128];
             snprintf(item, sizeof item, "%.*s", (int)length, at);
             status = expand_range(item, list, err);

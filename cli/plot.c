@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,8 +200,8 @@ static void put_panel(FILE *script, const series_set *set, const char *block, co
         put_string(script, set->all[i].label);
     }
     if (!any) /* gnuplot refuses a panel without a plot */
-        fprintf(script,
-                "set label 'no values to draw' at graph 0.5, 0.5 center\nplot [][0:1] NaN notitle");
+        fprintf(script, "unset logscale y\nset yrange [0:1]\n"
+                        "set label 'no values to draw' at graph 0.5, 0.5 center\nplot -1 notitle");
     fprintf(script, "\n");
 }
 
@@ -271,7 +272,9 @@ static int run_gnuplot(const plot_options *options, FILE *script, FILE *picture)
     if (child < 0)
         return cli_fail(EXIT_OUTPUT, options->name, "cannot start gnuplot: %s", strerror(errno));
     if (child == 0) {
-        if (dup2(fileno(script), STDIN_FILENO) >= 0 && dup2(fileno(picture), STDOUT_FILENO) >= 0)
+        const int nowhere = open("/dev/null", O_WRONLY);
+        if (dup2(fileno(script), STDIN_FILENO) >= 0 && dup2(fileno(picture), STDOUT_FILENO) >= 0 &&
+            dup2(nowhere, STDERR_FILENO) >= 0)
             execlp("gnuplot", "gnuplot", "-d", "-",
                    (char *)NULL); /* -d: no settings of the user's */
         _exit(errno == ENOENT ? 127 : 126);

@@ -52,17 +52,31 @@ static char *layer_path(const char *pattern, unsigned long long layer)
     return path;
 }
 
+/* One layer's files. */
+typedef struct layer_files {
+    char *paths[3]; /* of Q, K and V */
+    pcast_tensor tensors[3];
+} layer_files;
+
 static pcast_status read_layer(const sweep_options *options, unsigned long long layer,
-                               pcast_tensor tensors[3], pcast_error *err)
+                               layer_files *files, pcast_error *err)
 {
     const char *const patterns[3] = {options->q, options->k, options->v};
     pcast_status status = PCAST_OK;
+    *files = (layer_files){0};
     for (int i = 0; status == PCAST_OK && i < 3; i++) {
-        char *path = layer_path(patterns[i], layer);
-        status = pcast_npy_read(path, &tensors[i], err);
-        free(path);
+        files->paths[i] = layer_path(patterns[i], layer);
+        status = pcast_npy_read(files->paths[i], &files->tensors[i], err);
     }
     return status;
+}
+
+static void layer_files_free(layer_files *files)
+{
+    for (int i = 0; i < 3; i++) {
+        free(files->paths[i]);
+        pcast_tensor_free(&files->tensors[i]);
+    }
 }
 
 static void write_rows(const sweep_options *options, csv_writer *csv, const char *layer,
@@ -92,42 +106,36 @@ static void write_rows(const sweep_options *options, csv_writer *csv, const char
         }
 }
 
+/* Runs the layer that was read; the run checks ranks and counts, which until then only size what it
+ * fills. */
 static pcast_status run_layer(const sweep_options *options, csv_writer *csv, const pcast_run *run,
-                              const sink_choice *sinks, const char *layer,
-                              unsigned long long number, cli_progress *progress, size_t layers,
+                              const sink_choice *sinks, const char *layer, const layer_files *files,
                               pcast_error *err)
 {
-    pcast_tensor tensors[3] = {{0}};
-    pcast_status status = read_layer(options, number, tensors, err);
-    if (status == PCAST_OK) {
-        const pcast_heads experiment = {
-            .q = &tensors[0],
-            .k = &tensors[1],
-            .v = &tensors[2],
-            .sinks = sinks->count,
-            .auto_sinks = sinks->automatic,
-            .softmax_scale = options->softmax_scale,
-        };
-        /* The run checks ranks and counts; until then they only size what it fills. */
-        const size_t count = tensors[0].rank > 0 ? tensors[0].shape[0] : 0;
-        const size_t keys = tensors[1].rank > 1 ? tensors[1].shape[1] : 0;
-        pcast_head *heads = cli_alloc(count, sizeof *heads);
-        size_t *sink_keys =
-            cli_alloc(count * (sinks->count < keys ? sinks->count : keys), sizeof *sink_keys);
-        pcast_summary *summaries = cli_alloc(count * run->kernel_count, sizeof *summaries);
-        for (size_t h = 0; h < count; h++)
-            heads[h].sinks = sink_keys + h * (sinks->count < keys ? sinks->count : keys);
-        progress->total = layers * count;
-        status = pcast_heads_run(&experiment, run, heads, summaries, err);
-        if (status == PCAST_OK)
-            write_rows(options, csv, layer, tensors, sinks, heads, summaries);
-        progress->done_before += count;
-        free(heads);
-        free(sink_keys);
-        free(summaries);
-    }
-    for (int i = 0; i < 3; i++)
-        pcast_tensor_free(&tensors[i]);
+    const pcast_tensor *tensors = files->tensors;
+    const size_t count = tensors[0].rank > 0 ? tensors[0].shape[0] : 0;
+    const size_t keys = tensors[1].rank > 1 ? tensors[1].shape[1] : 0;
+    const size_t sinks_held = sinks->count < keys ? sinks->count : keys;
+    const pcast_heads experiment = {
+        .q = &tensors[0],
+        .k = &tensors[1],
+        .v = &tensors[2],
+        .sinks = sinks->count,
+        .auto_sinks = sinks->automatic,
+        .softmax_scale = options->softmax_scale,
+        .names = {files->paths[0], files->paths[1], files->paths[2]},
+    };
+    pcast_head *heads = cli_alloc(count, sizeof *heads);
+    size_t *sink_keys = cli_alloc(count * sinks_held, sizeof *sink_keys);
+    pcast_summary *summaries = cli_alloc(count * run->kernel_count, sizeof *summaries);
+    for (size_t h = 0; h < count; h++)
+        heads[h].sinks = sink_keys + h * sinks_held;
+    const pcast_status status = pcast_heads_run(&experiment, run, heads, summaries, err);
+    if (status == PCAST_OK)
+        write_rows(options, csv, layer, tensors, sinks, heads, summaries);
+    free(heads);
+    free(sink_keys);
+    free(summaries);
     return status;
 }
 
@@ -155,10 +163,18 @@ int sweep_heads(const sweep_options *options, csv_writer *csv)
     for (size_t i = 0; status == PCAST_OK && i < layers; i++) {
         const char *layer = options->layers.count > 0 ? options->layers.items[i] : "";
         unsigned long long number = 0;
+        layer_files files = {0};
         if (*layer != '\0')
             status = cli_parse_count(layer, 0, 1000000, &number, &err);
         if (status == PCAST_OK)
-            status = run_layer(options, csv, &run, &sinks, layer, number, &progress, layers, &err);
+            status = read_layer(options, number, &files, &err);
+        if (status == PCAST_OK) {
+            const size_t heads = files.tensors[0].rank > 0 ? files.tensors[0].shape[0] : 0;
+            progress.total = layers * heads;
+            status = run_layer(options, csv, &run, &sinks, layer, &files, &err);
+            progress.done_before += heads;
+        }
+        layer_files_free(&files);
     }
     cli_progress_end(&progress);
     free(kernels);

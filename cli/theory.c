@@ -3,6 +3,7 @@
 #include "csv.h"
 #include "grid.h"
 
+#include "pcast/experiment.h"
 #include "pcast/theory.h"
 
 #include <math.h>
@@ -74,19 +75,13 @@ static void write_row(csv_writer *csv, const grid_kernel *kernel, size_t n, size
 static int check(const theory_options *options)
 {
     const cli_grid *grid = &options->grid;
-    for (size_t i = 0; i < grid->sinks_count; i++) {
-        for (size_t n = 0; n < grid->kernel_count; n++)
-            if (grid->sinks[i] > grid->kernels[n].kernel.block)
-                return cli_fail(EXIT_USAGE, options->name,
-                                "sinks: %zu is not from 1 to the block size %zu: all sinks must "
-                                "lie in one block",
-                                grid->sinks[i], grid->kernels[n].kernel.block);
+    pcast_error err;
+    for (size_t i = 0; i < grid->sinks_count; i++)
         for (size_t j = 0; j < grid->n_count; j++)
-            if (grid->sinks[i] >= grid->n[j])
-                return cli_fail(EXIT_USAGE, options->name,
-                                "sinks: %zu of %zu keys leave no other key", grid->sinks[i],
-                                grid->n[j]);
-    }
+            for (size_t n = 0; n < grid->kernel_count; n++)
+                if (pcast_synthetic_check_row(&grid->kernels[n].kernel, grid->n[j], grid->sinks[i],
+                                              &err) != PCAST_OK)
+                    return cli_fail(EXIT_USAGE, options->name, "%s", err.text);
     return EXIT_OK;
 }
 

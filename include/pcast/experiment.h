@@ -61,6 +61,11 @@ typedef struct pcast_synthetic {
     size_t delta_count;
 } pcast_synthetic;
 
+/* Can the experiment have rows of this shape? keys >= 2, 1 <= sinks <= block, sinks < keys;
+ * PCAST_ERR_VALUE names the field and why. */
+pcast_status pcast_synthetic_check_row(const pcast_kernel *kernel, size_t keys, size_t sinks,
+                                       pcast_error *err);
+
 /* Fills summaries[kernel_count][delta_count]. Memory: O(block * dim) a thread, plus a cache of the
  * draws of at most 64 MiB a thread. PCAST_ERR_VALUE names the field; PCAST_ERR_MEMORY. */
 pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_run *run,
@@ -74,6 +79,7 @@ typedef struct pcast_heads {
     size_t sinks;          /* 1 .. keys - 1 */
     int auto_sinks;        /* 1: the keys with most attention mass, 0: the first keys */
     float softmax_scale;   /* 0: 1 / sqrt(dim) */
+    const char *names[3];  /* of q, k and v in messages; NULL: "q", "k", "v" */
 } pcast_heads;
 
 typedef struct pcast_head {

@@ -71,36 +71,45 @@ static pcast_status check_rank(const char *name, const pcast_tensor *tensor, pca
     return PCAST_OK;
 }
 
+/* What messages call the tensor: the caller's name for it, or q, k, v. */
+static const char *tensor_name(const pcast_heads *experiment, int index)
+{
+    static const char *const plain[3] = {"q", "k", "v"};
+    return experiment->names[index] != NULL ? experiment->names[index] : plain[index];
+}
+
+static pcast_status check_shapes(const pcast_heads *experiment, pcast_mask mask, pcast_error *err)
+{
+    const size_t *q = experiment->q->shape, *k = experiment->k->shape, *v = experiment->v->shape;
+    const char *q_name = tensor_name(experiment, 0), *k_name = tensor_name(experiment, 1);
+    if (k[2] != q[2])
+        return pcast_fail(err, PCAST_ERR_INPUT, "%s: %zu channels, but q has %zu", k_name, k[2],
+                          q[2]);
+    if (q[0] % k[0] != 0)
+        return pcast_fail(err, PCAST_ERR_INPUT, "%s: %zu heads do not divide the %zu heads of q",
+                          k_name, k[0], q[0]);
+    if (v[0] != k[0] || v[1] != k[1])
+        return pcast_fail(err, PCAST_ERR_INPUT, "%s: %zu heads of %zu tokens, but k has %zu of %zu",
+                          tensor_name(experiment, 2), v[0], v[1], k[0], k[1]);
+    if (mask == PCAST_MASK_CAUSAL && q[1] > k[1])
+        return pcast_fail(err, PCAST_ERR_INPUT,
+                          "%s: %zu queries for %zu keys: causal needs as many keys", q_name, q[1],
+                          k[1]);
+    if (k[1] < 2)
+        return pcast_fail(err, PCAST_ERR_INPUT, "%s: one key leaves none beside a sink", k_name);
+    return PCAST_OK;
+}
+
 static pcast_status check_tensors(const pcast_heads *experiment, pcast_mask mask, pcast_error *err)
 {
-    const pcast_tensor *q = experiment->q, *k = experiment->k, *v = experiment->v;
-    pcast_status status = check_rank("q", q, err);
+    const pcast_tensor *const tensors[3] = {experiment->q, experiment->k, experiment->v};
+    pcast_status status = PCAST_OK;
+    for (int i = 0; status == PCAST_OK && i < 3; i++)
+        status = check_rank(tensor_name(experiment, i), tensors[i], err);
     if (status == PCAST_OK)
-        status = check_rank("k", k, err);
-    if (status == PCAST_OK)
-        status = check_rank("v", v, err);
-    if (status != PCAST_OK)
-        return status;
-    if (k->shape[2] != q->shape[2])
-        return pcast_fail(err, PCAST_ERR_INPUT, "k: %zu channels, but q has %zu", k->shape[2],
-                          q->shape[2]);
-    if (q->shape[0] % k->shape[0] != 0)
-        return pcast_fail(err, PCAST_ERR_INPUT, "k: %zu heads do not divide the %zu heads of q",
-                          k->shape[0], q->shape[0]);
-    if (v->shape[0] != k->shape[0] || v->shape[1] != k->shape[1])
-        return pcast_fail(err, PCAST_ERR_INPUT, "v: %zu heads of %zu tokens, but k has %zu of %zu",
-                          v->shape[0], v->shape[1], k->shape[0], k->shape[1]);
-    if (mask == PCAST_MASK_CAUSAL && q->shape[1] > k->shape[1])
-        return pcast_fail(err, PCAST_ERR_INPUT,
-                          "q: %zu queries for %zu keys: causal needs as many keys", q->shape[1],
-                          k->shape[1]);
-    if (k->shape[1] < 2)
-        return pcast_fail(err, PCAST_ERR_INPUT, "k: one key leaves none beside a sink");
-    status = check_finite("q", q, err);
-    if (status == PCAST_OK)
-        status = check_finite("k", k, err);
-    if (status == PCAST_OK)
-        status = check_finite("v", v, err);
+        status = check_shapes(experiment, mask, err);
+    for (int i = 0; status == PCAST_OK && i < 3; i++)
+        status = check_finite(tensor_name(experiment, i), tensors[i], err);
     return status;
 }
 

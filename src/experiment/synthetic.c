@@ -45,11 +45,26 @@ typedef struct synthetic_run {
     size_t first_trial; /* of this chunk */
 } synthetic_run;
 
+pcast_status pcast_synthetic_check_row(const pcast_kernel *kernel, size_t keys, size_t sinks,
+                                       pcast_error *err)
+{
+    if (keys < 2)
+        return pcast_fail(err, PCAST_ERR_VALUE,
+                          "n: %zu keys leave no key beside a sink; at least 2", keys);
+    if (sinks < 1 || sinks > kernel->block)
+        return pcast_fail(
+            err, PCAST_ERR_VALUE,
+            "sinks: %zu is not from 1 to the block size %zu: sinks are the first keys, and "
+            "underflow_outside and the theory take them to share one block",
+            sinks, kernel->block);
+    if (sinks >= keys)
+        return pcast_fail(err, PCAST_ERR_VALUE, "sinks: %zu of %zu keys leave no other key", sinks,
+                          keys);
+    return PCAST_OK;
+}
+
 static pcast_status check(const pcast_synthetic *experiment, const pcast_run *run, pcast_error *err)
 {
-    if (experiment->keys < 2)
-        return pcast_fail(err, PCAST_ERR_VALUE,
-                          "n: %zu keys leave no key beside a sink; at least 2", experiment->keys);
     if (experiment->dim < 1 || experiment->keys > SIZE_MAX / 64 / experiment->dim)
         return pcast_fail(err, PCAST_ERR_VALUE, "dim: %zu channels for %zu keys is out of range",
                           experiment->dim, experiment->keys);
@@ -62,22 +77,16 @@ static pcast_status check(const pcast_synthetic *experiment, const pcast_run *ru
                               experiment->deltas[i]);
     for (size_t i = 0; i < run->kernel_count; i++) {
         const pcast_kernel *kernel = &run->kernels[i];
-        const pcast_status status = pcast_kernel_validate(kernel, err);
+        pcast_status status = pcast_kernel_validate(kernel, err);
+        if (status == PCAST_OK)
+            status = pcast_synthetic_check_row(kernel, experiment->keys, experiment->sinks, err);
         if (status != PCAST_OK)
             return status;
         if (kernel->mask != PCAST_MASK_NONE)
             return pcast_fail(
                 err, PCAST_ERR_VALUE,
                 "mask: a synthetic row is one query that sees every key; only 'none'");
-        if (experiment->sinks < 1 || experiment->sinks > kernel->block)
-            return pcast_fail(
-                err, PCAST_ERR_VALUE,
-                "sinks: %zu is not from 1 to the block size %zu: all sinks must lie in one block",
-                experiment->sinks, kernel->block);
     }
-    if (experiment->sinks >= experiment->keys)
-        return pcast_fail(err, PCAST_ERR_VALUE, "sinks: %zu of %zu keys leave no other key",
-                          experiment->sinks, experiment->keys);
     return PCAST_OK;
 }
 

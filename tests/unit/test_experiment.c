@@ -197,7 +197,7 @@ static void test_heads(void **state)
     (void)state;
     float q[] = {1, 0, 1, 0, -1, 0, -1, 0}, k[] = {0, 5, 9, 5, 1, 5}, v[] = {1, 2, 3};
     const pcast_tensor tq = {3, {2, 2, 2}, q}, tk = {3, {1, 3, 2}, k}, tv = {3, {1, 3, 1}, v};
-    const pcast_heads experiment = {&tq, &tk, &tv, 1, 1, 1.0f};
+    const pcast_heads experiment = {&tq, &tk, &tv, 1, 1, 1.0f, {0}};
     const pcast_kernel kernels[] = {{.block = 1, .scale = 1}, {.block = 1, .scale = 256}};
     const pcast_run run = {.kernels = kernels, .kernel_count = 2, .threads = 2};
     size_t sinks[2];
@@ -265,13 +265,13 @@ static void test_bad_requests(void **state)
         pcast_heads experiment;
         const char *said;
     } heads_cases[] = {
-        {{&flat, &good, &good, 1, 1, 0}, "q: rank 2"},
-        {{&good, &wide, &good, 1, 1, 0}, "k: 3 channels"},
-        {{&three, &two, &two, 1, 1, 0}, "k: 2 heads"},
-        {{&good, &good, &longer, 1, 1, 0}, "v: 1 heads of 6"},
-        {{&longer, &good, &good, 1, 1, 0}, "q: 6 queries"},
-        {{&empty, &good, &good, 1, 1, 0}, "q: shape"},
-        {{&good, &good, &bad, 1, 1, 0}, "v: infinity at [head 0, token 2, channel 1]"},
+        {{&flat, &good, &good, 1, 1, 0, {0}}, "q: rank 2"},
+        {{&good, &wide, &good, 1, 1, 0, {0}}, "k: 3 channels"},
+        {{&three, &two, &two, 1, 1, 0, {0}}, "k: 2 heads"},
+        {{&good, &good, &longer, 1, 1, 0, {0}}, "v: 1 heads of 6"},
+        {{&longer, &good, &good, 1, 1, 0, {0}}, "q: 6 queries"},
+        {{&empty, &good, &good, 1, 1, 0, {0}}, "q: shape"},
+        {{&good, &good, &bad, 1, 1, 0, {0}}, "v: infinity at [head 0, token 2, channel 1]"},
     };
     const pcast_kernel causal = {.block = 128, .scale = 1, .mask = PCAST_MASK_CAUSAL};
     run.kernels = &causal;
@@ -284,7 +284,7 @@ static void test_bad_requests(void **state)
         if (strstr(err.text, heads_cases[i].said) == NULL)
             fail_msg("case %zu: said '%s'", i, err.text);
     }
-    const pcast_heads too_many = {&good, &good, &good, 4, 1, 0};
+    const pcast_heads too_many = {&good, &good, &good, 4, 1, 0, {0}};
     assert_int_equal(pcast_heads_run(&too_many, &run, heads, summaries, &err), PCAST_ERR_VALUE);
 }
 
