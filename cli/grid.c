@@ -189,6 +189,20 @@ int grid_resolve_axes(cli_grid *grid, const char *name)
     return code;
 }
 
+pcast_theory_row grid_theory_row(const pcast_kernel *kernel, size_t keys, size_t sinks,
+                                 double delta)
+{
+    return (pcast_theory_row){
+        .order = kernel->order,
+        .keys = keys,
+        .sinks = sinks,
+        .block = kernel->block,
+        .scale = (double)kernel->scale,
+        .delta = delta,
+        .sigma = 1,
+    };
+}
+
 void grid_free(cli_grid *grid)
 {
     cli_list_free(&grid->specs);

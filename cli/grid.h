@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "pcast/kernel.h"
+#include "pcast/theory.h"
 
 #include <stdint.h>
 
@@ -60,6 +61,10 @@ error_t grid_option(cli_grid *grid, int key, const char *arg, struct argp_state 
  * return an exit code after one line on stderr. */
 int grid_resolve_kernels(cli_grid *grid, const char *name);
 int grid_resolve_axes(cli_grid *grid, const char *name);
+
+/* A row of the grid as the theory sees it; sigma = 1. */
+pcast_theory_row grid_theory_row(const pcast_kernel *kernel, size_t keys, size_t sinks,
+                                 double delta);
 
 void grid_free(cli_grid *grid);
 

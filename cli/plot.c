@@ -2,6 +2,7 @@
 /* pcast plot: a sweep's CSV through gnuplot, which is started without a shell and reads a script
  * made here. */
 #include "cli.h"
+#include "grid.h"
 #include "series.h"
 
 #include "pcast/theory.h"
@@ -136,8 +137,9 @@ static size_t put_theory(FILE *script, const series_set *set, size_t index, doub
         const double delta = low + (high - low) * i / CURVE_POINTS;
         const pcast_kernel kernel = {
             .order = one->order, .block = (size_t)one->block, .scale = (float)one->scale};
-        const double y =
-            pcast_theory_expected_underflow(&kernel, (size_t)one->n, (size_t)one->sinks, delta).all;
+        const pcast_theory_row row =
+            grid_theory_row(&kernel, (size_t)one->n, (size_t)one->sinks, delta);
+        const double y = pcast_theory_underflow(&row).all;
         if (isnan(y))
             continue;
         fprintf(script, "%.9g %.9g\n", delta, y);
@@ -154,7 +156,7 @@ static void put_thresholds(FILE *script, const series_set *set, double low, doub
         const series *one = &set->all[i];
         if (set->on_heads || one->order != PCAST_ORDER_FORWARD || !(one->sinks >= 1))
             continue;
-        const double delta_c = pcast_theory_delta_c(one->scale, (size_t)one->sinks);
+        const double delta_c = pcast_theory_delta_c(one->scale, (size_t)one->sinks, 1);
         if (!(delta_c >= low && delta_c <= high))
             continue;
         fprintf(

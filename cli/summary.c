@@ -84,7 +84,7 @@ static void print_series(const series_set *set, const series *one)
     if (!isnan(half)) {
         printf(", half at %.1f", half);
         if (one->order == PCAST_ORDER_FORWARD && one->sinks >= 1)
-            printf(" (theory %.2f)", pcast_theory_delta_c(one->scale, (size_t)one->sinks));
+            printf(" (theory %.2f)", pcast_theory_delta_c(one->scale, (size_t)one->sinks, 1));
     }
     printf("\n");
 }

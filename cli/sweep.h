@@ -27,7 +27,7 @@ typedef struct sweep_row {
     size_t n, dim, sinks;
     const double *delta;
     uint64_t trials, seed; /* only with delta */
-    double theory_f, theory_exact;
+    double theory_f, theory_exact, mse_theory;
     /* On tensors. */
     const pcast_head *head; /* NULL for a synthetic row */
     const char *source, *layer;

@@ -102,7 +102,7 @@ void sweep_write_row(csv_writer *csv, const sweep_row *row)
     csv_number(csv, summary->mse);
     csv_number_if(csv, several, summary->mse_se);
     csv_number(csv, summary->mse_given_p);
-    csv_empty(csv); /* mse_theory */
+    write_theory(csv, row->mse_theory);
     csv_number(csv, summary->rel_l2);
     csv_number(csv, summary->max_abs);
     if (row->head != NULL)

@@ -97,6 +97,7 @@ static void write_rows(const sweep_options *options, csv_writer *csv, const char
                 .sinks = sinks->count,
                 .theory_f = forward ? pcast_theory_f_gap(gap, sigma, (double)kernel->scale) : NAN,
                 .theory_exact = NAN,
+                .mse_theory = NAN,
                 .head = &heads[head],
                 .source = options->source != NULL ? options->source : options->q,
                 .layer = layer,

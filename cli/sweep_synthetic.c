@@ -14,7 +14,8 @@ static void write_rows(const sweep_options *options, csv_writer *csv,
     for (size_t n = 0; n < grid->kernel_count; n++)
         for (size_t d = 0; d < grid->delta_count; d++) {
             const pcast_kernel *kernel = &grid->kernels[n].kernel;
-            const double delta = grid->deltas[d], scale = (double)kernel->scale;
+            const pcast_theory_row theory =
+                grid_theory_row(kernel, experiment->keys, experiment->sinks, grid->deltas[d]);
             const int forward = kernel->order == PCAST_ORDER_FORWARD;
             const sweep_row row = {
                 .kernel = &grid->kernels[n],
@@ -26,10 +27,10 @@ static void write_rows(const sweep_options *options, csv_writer *csv,
                 .trials = experiment->trials,
                 .seed = experiment->seed,
                 /* F describes the forward order only. */
-                .theory_f = forward ? pcast_theory_f(delta, scale, experiment->sinks) : NAN,
-                .theory_exact = pcast_theory_expected_underflow(kernel, experiment->keys,
-                                                                experiment->sinks, delta)
-                                    .outside,
+                .theory_f =
+                    forward ? pcast_theory_f(theory.delta, theory.scale, theory.sinks, 1) : NAN,
+                .theory_exact = pcast_theory_underflow(&theory).outside,
+                .mse_theory = pcast_theory_expected_loss(&theory).mse,
             };
             sweep_write_row(csv, &row);
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pcast theory: the closed forms as CSV over the sweep's grid. */
+/* pcast theory: the closed forms and quadratures as CSV, over the sweep's grid or (--dp) over S. */
 #include "csv.h"
 #include "grid.h"
 
@@ -7,17 +7,29 @@
 #include "pcast/theory.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 typedef struct theory_options {
     const char *name;
     cli_grid grid;
+    cli_list sigma_text;
+    double *sigmas;
+    double tau;
+    int dp;
     const char *output;
 } theory_options;
+
+enum { KEY_SIGMA = GRID_END, KEY_TAU, KEY_DP };
 
 static const struct argp_option theory_argp_options[] = {
     {NULL, 0, NULL, 0, "The grid (LIST is 1,256,448 or start:stop:step):", 1},
     GRID_OPTIONS,
-    {NULL, 0, NULL, 0, "Running:", 2},
+    {"sigma", KEY_SIGMA, "LIST", 0, "standard deviation of all scores, nats (1)", 0},
+    {"tau", KEY_TAU, "NUMBER", 0,
+     "the running maximum is kept while it lags at most tau, log2 units (0)", 0},
+    {NULL, 0, NULL, 0, "Instead of the grid:", 2},
+    {"dp", KEY_DP, NULL, 0, "the resolution of E4M3 over S: --scale, else 1:512:1", 0},
+    {NULL, 0, NULL, 0, "Running:", 3},
     {"output", 'o', "FILE", 0, "write FILE; - is stdout", 0},
     {"help", 'h', NULL, 0, "print this help", -1},
     {0},
@@ -26,48 +38,110 @@ static const struct argp_option theory_argp_options[] = {
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     theory_options *options = state->input;
-    if (key == 'o') {
+    pcast_error err;
+    switch (key) {
+    case KEY_SIGMA:
+        cli_list_free(&options->sigma_text);
+        if (cli_list_parse(arg, &options->sigma_text, &err) != PCAST_OK)
+            return cli_bad(state, "--sigma: %s", err.text);
+        return 0;
+    case KEY_TAU:
+        if (cli_parse_double(arg, &options->tau, &err) != PCAST_OK || options->tau < 0)
+            return cli_bad(state, "--tau: '%s' is not a number from 0 up", arg);
+        return 0;
+    case KEY_DP:
+        options->dp = 1;
+        return 0;
+    case 'o':
         options->output = arg;
         return 0;
+    default:
+        return grid_option(&options->grid, key, arg, state);
     }
-    return grid_option(&options->grid, key, arg, state);
 }
 
 static const struct argp theory_argp = {
     .options = theory_argp_options,
     .parser = parse_option,
-    .doc = "Prints the theory of P-cast underflow as CSV, without simulating anything: delta_k, "
-           "the collapse "
-           "threshold delta_c, the leading-order fraction theory_f (forward order only), the exact "
-           "expectation "
-           "outside the sinks' block (theory_exact) and over all non-sink keys (theory_underflow).",
+    .doc = "Prints the theory of the P-cast as CSV, without simulating anything. Columns: delta_k "
+           "and delta_k_sd, mean and "
+           "standard deviation of the maximum of k standard normals; delta_c, the collapse "
+           "threshold; theory_f, "
+           "the leading order (forward); theory_exact, expected underflow outside the sinks' "
+           "block, theory_inside "
+           "within it, theory_underflow over all other keys; reverse_bound, the guarantee before "
+           "the sinks' block "
+           "(reverse); theory_subnormal; theory_saturated under --tau and headroom; "
+           "theory_mass_kept; mse_theory; "
+           "mse_leading.",
 };
 
-static const char *const columns[] = {"kernel",  "order",    "scale",        "delta",
-                                      "n",       "block",    "sinks",        "delta_k",
-                                      "delta_c", "theory_f", "theory_exact", "theory_underflow"};
+static const char *const columns[] = {"kernel",
+                                      "order",
+                                      "scale",
+                                      "delta",
+                                      "n",
+                                      "block",
+                                      "sinks",
+                                      "sigma",
+                                      "delta_k",
+                                      "delta_k_sd",
+                                      "delta_c",
+                                      "theory_f",
+                                      "theory_exact",
+                                      "theory_inside",
+                                      "theory_underflow",
+                                      "reverse_bound",
+                                      "theory_subnormal",
+                                      "theory_saturated",
+                                      "headroom",
+                                      "theory_mass_kept",
+                                      "mse_theory",
+                                      "mse_leading"};
+static const char *const dp_columns[] = {"scale",       "dp",       "dp_formula",
+                                         "worst_point", "coverage", "exact_in_fp32"};
 
-static void write_row(csv_writer *csv, const grid_kernel *kernel, size_t n, size_t sinks,
-                      double delta)
+static void write_header(csv_writer *csv, const char *const *names, size_t count)
 {
-    const double scale = (double)kernel->kernel.scale;
-    const pcast_theory_underflow exact =
-        pcast_theory_expected_underflow(&kernel->kernel, n, sinks, delta);
+    for (size_t i = 0; i < count; i++)
+        csv_text(csv, names[i]);
+    csv_end(csv);
+}
+
+static void write_known(csv_writer *csv, double value)
+{
+    csv_number_if(csv, !isnan(value), value);
+}
+
+static void write_row(csv_writer *csv, const grid_kernel *kernel, const pcast_theory_row *row,
+                      double tau)
+{
+    const int forward = row->order == PCAST_ORDER_FORWARD;
+    const pcast_theory_fractions underflow = pcast_theory_underflow(row);
+    const pcast_theory_loss loss = pcast_theory_expected_loss(row);
     csv_text(csv, kernel->spec);
-    csv_text(csv, pcast_order_name(kernel->kernel.order));
-    csv_number(csv, scale);
-    csv_number(csv, delta);
-    csv_count(csv, n);
-    csv_count(csv, kernel->kernel.block);
-    csv_count(csv, sinks);
-    csv_number(csv, pcast_theory_delta_k(sinks));
-    csv_number(csv, pcast_theory_delta_c(scale, sinks));
-    if (kernel->kernel.order == PCAST_ORDER_FORWARD)
-        csv_number(csv, pcast_theory_f(delta, scale, sinks));
-    else
-        csv_empty(csv);
-    csv_number_if(csv, !isnan(exact.outside), exact.outside);
-    csv_number_if(csv, !isnan(exact.all), exact.all);
+    csv_text(csv, pcast_order_name(row->order));
+    csv_number(csv, row->scale);
+    csv_number(csv, row->delta);
+    csv_count(csv, row->keys);
+    csv_count(csv, row->block);
+    csv_count(csv, row->sinks);
+    csv_number(csv, row->sigma);
+    csv_number(csv, pcast_theory_delta_k(row->sinks));
+    csv_number(csv, pcast_theory_delta_k_sd(row->sinks));
+    csv_number(csv, pcast_theory_delta_c(row->scale, row->sinks, row->sigma));
+    write_known(csv,
+                forward ? pcast_theory_f(row->delta, row->scale, row->sinks, row->sigma) : NAN);
+    write_known(csv, underflow.outside);
+    write_known(csv, underflow.inside);
+    write_known(csv, underflow.all);
+    write_known(csv, forward ? NAN : pcast_theory_reverse_bound(row->keys, row->scale, row->sigma));
+    write_known(csv, pcast_theory_subnormal(row).all);
+    write_known(csv, pcast_theory_saturation(row, tau));
+    csv_number(csv, pcast_theory_headroom(row->scale, tau));
+    write_known(csv, loss.mass_kept);
+    write_known(csv, loss.mse);
+    write_known(csv, pcast_theory_mse_leading(row));
     csv_end(csv);
 }
 
@@ -85,33 +159,94 @@ static int check(const theory_options *options)
     return EXIT_OK;
 }
 
-static void write_rows(const cli_grid *grid, csv_writer *csv)
+static int resolve_sigmas(theory_options *options)
 {
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        csv_text(csv, columns[i]);
-    csv_end(csv);
+    pcast_error err;
+    if (options->sigma_text.count == 0 &&
+        cli_list_parse("1", &options->sigma_text, &err) != PCAST_OK)
+        return cli_fail(EXIT_USAGE, options->name, "%s", err.text);
+    options->sigmas = cli_alloc(options->sigma_text.count, sizeof *options->sigmas);
+    for (size_t i = 0; i < options->sigma_text.count; i++) {
+        const char *text = options->sigma_text.items[i];
+        if (cli_parse_double(text, &options->sigmas[i], &err) != PCAST_OK ||
+            !(options->sigmas[i] >= 0.01) || options->sigmas[i] > 100)
+            return cli_fail(EXIT_USAGE, options->name,
+                            "--sigma: '%s' is not a number from 0.01 to 100", text);
+    }
+    return EXIT_OK;
+}
+
+static void write_grid(const theory_options *options, csv_writer *csv)
+{
+    const cli_grid *grid = &options->grid;
+    write_header(csv, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < grid->n_count; i++)
         for (size_t j = 0; j < grid->sinks_count; j++)
-            for (size_t n = 0; n < grid->kernel_count; n++)
-                for (size_t d = 0; d < grid->delta_count; d++)
-                    write_row(csv, &grid->kernels[n], grid->n[i], grid->sinks[j], grid->deltas[d]);
+            for (size_t s = 0; s < options->sigma_text.count; s++)
+                for (size_t n = 0; n < grid->kernel_count; n++)
+                    for (size_t d = 0; d < grid->delta_count; d++) {
+                        pcast_theory_row row = grid_theory_row(&grid->kernels[n].kernel, grid->n[i],
+                                                               grid->sinks[j], grid->deltas[d]);
+                        row.sigma = options->sigmas[s];
+                        write_row(csv, &grid->kernels[n], &row, options->tau);
+                    }
+}
+
+/* One row for each value of --scale. */
+static int write_dp(const theory_options *options, csv_writer *csv)
+{
+    pcast_error err;
+    cli_list scales;
+    const cli_list *given = &options->grid.fields[PCAST_FIELD_SCALE];
+    if (given->count == 0 && cli_list_parse("1:512:1", &scales, &err) != PCAST_OK)
+        return cli_fail(EXIT_USAGE, options->name, "%s", err.text);
+    const cli_list *list = given->count > 0 ? given : &scales;
+    write_header(csv, dp_columns, sizeof dp_columns / sizeof dp_columns[0]);
+    for (size_t i = 0; i < list->count; i++) {
+        const double scale = strtod(list->items[i], NULL);
+        csv_number(csv, scale);
+        write_known(csv, pcast_theory_dp(scale));
+        write_known(csv, pcast_theory_dp_formula(scale));
+        csv_number(csv, pcast_theory_worst_point(scale));
+        csv_number(csv, pcast_theory_coverage(scale));
+        csv_count(csv, (uint64_t)pcast_theory_scale_is_exact(scale));
+        csv_end(csv);
+    }
+    if (given->count == 0)
+        cli_list_free(&scales);
+    return EXIT_OK;
+}
+
+static int resolve(theory_options *options)
+{
+    if (options->dp)
+        return EXIT_OK;
+    int code = grid_resolve_kernels(&options->grid, options->name);
+    if (code == EXIT_OK)
+        code = grid_resolve_axes(&options->grid, options->name);
+    if (code == EXIT_OK)
+        code = resolve_sigmas(options);
+    return code == EXIT_OK ? check(options) : code;
 }
 
 static int run(theory_options *options)
 {
     cli_output output;
     pcast_error err;
-    int code = grid_resolve_kernels(&options->grid, options->name);
-    if (code == EXIT_OK)
-        code = grid_resolve_axes(&options->grid, options->name);
-    if (code == EXIT_OK)
-        code = check(options);
+    int code = resolve(options);
     if (code != EXIT_OK)
         return code;
     if (cli_output_open(&output, options->output, &err) != PCAST_OK)
         return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
     csv_writer csv = {.stream = output.stream};
-    write_rows(&options->grid, &csv);
+    if (options->dp)
+        code = write_dp(options, &csv);
+    else
+        write_grid(options, &csv);
+    if (code != EXIT_OK) {
+        cli_output_abandon(&output);
+        return code;
+    }
     if (cli_output_commit(&output, &err) != PCAST_OK)
         return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
     return EXIT_OK;
@@ -124,5 +259,7 @@ int cli_theory(int argc, char **argv)
     if (code == EXIT_OK)
         code = run(&options);
     grid_free(&options.grid);
+    cli_list_free(&options.sigma_text);
+    free(options.sigmas);
     return code < 0 ? EXIT_OK : code;
 }

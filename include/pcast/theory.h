@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Closed forms and quadratures for a row of N keys whose first k are sinks: sinks' scores are
- * Delta + N(0,1), the others N(0,1), in nats. A key is flushed when p * S <= 2^-10, that is when
- * its score lies 10 ln 2 + ln S or more below the running maximum at the time of its cast.
+/* Closed forms and quadratures for one row of attention: N keys in KV blocks, the first k of them
+ * sinks. Sinks score Delta + N(mu, sigma^2), the other keys N(mu, sigma^2), in nats, all
+ * independent; mu cancels. The paper has sigma = 1.
+ *
+ * A key is flushed when p * S <= 2^-10: when its score lies D = 10 ln 2 + ln S or more below the
+ * running maximum at the time of its cast, which is the largest score up to the end of its own
+ * block.
  *
  * Binary64 through GSL and libm. Functions return NaN outside the domain they state. A program that
- * uses them calls gsl_set_error_handler_off() once, since GSL's default handler aborts. Source: the
- * paper, section 4. */
+ * uses them calls gsl_set_error_handler_off() once, since GSL's default handler aborts.
+ * Derivations: docs/theory.md. */
 #ifndef PCAST_THEORY_H
 #define PCAST_THEORY_H
 
@@ -17,36 +21,113 @@
 extern "C" {
 #endif
 
-/* 10 ln 2 + ln S: how far below the running maximum a score is lost, in nats. S > 0. */
+typedef struct pcast_theory_row {
+    pcast_order order;
+    size_t keys;  /* N > sinks */
+    size_t sinks; /* k, 1 .. block */
+    size_t block; /* B */
+    double scale; /* S > 0 */
+    double delta; /* Delta, nats */
+    double sigma; /* > 0 */
+} pcast_theory_row;
+
+/* 1 if every field is in its domain. */
+int pcast_theory_row_valid(const pcast_theory_row *row);
+
+/* ---- The sinks and the collapse, to leading order ---- */
+
+/* D = 10 ln 2 + ln S. */
 double pcast_theory_flush_depth(double scale);
 
-/* delta_k = E[max of k standard normals] = int_0^inf (1 - Phi(x)^k - (1 - Phi(x))^k) dx; k >= 1.
- * Absolute error below 1e-12 for k <= 1e6. */
+/* delta_k = E[M], M the maximum of k standard normals, = int_0^inf (1 - Phi(x)^k - (1 - Phi(x))^k)
+ * dx; k >= 1. Absolute error below 1e-10. */
 double pcast_theory_delta_k(size_t sinks);
 
-/* Collapse threshold Delta_c = 10 ln 2 + ln S - delta_k, where F = 1/2. S > 0, k >= 1. */
-double pcast_theory_delta_c(double scale, size_t sinks);
+/* Standard deviation of M, from E[M^2] = 2 int_0^inf x (1 - Phi(x)^k + (1 - Phi(x))^k) dx; same
+ * error. */
+double pcast_theory_delta_k_sd(size_t sinks);
 
-/* Collapse fraction to leading order, F(Delta, S) = Phi(Delta + delta_k - 10 ln 2 - ln S): forward
- * order, the maximum of the sinks replaced by its mean. S > 0, k >= 1. */
-double pcast_theory_f(double delta, double scale, size_t sinks);
+/* P(M <= x) = Phi(x)^k, and the x where it is u, 0 < u < 1. */
+double pcast_theory_sink_max_cdf(double x, size_t sinks);
+double pcast_theory_sink_max_quantile(double u, size_t sinks);
 
-/* The same for any scores N(mu, sigma^2) of the other keys: Phi((gap - 10 ln 2 - ln S) / sigma),
- * gap the largest sink score minus mu. S > 0, sigma > 0. */
+/* Collapse threshold Delta_c = D - sigma delta_k, where F = 1/2. */
+double pcast_theory_delta_c(double scale, size_t sinks, double sigma);
+
+/* Collapse fraction, forward order: the sinks' maximum replaced by its mean,
+ * F = Phi((Delta + sigma delta_k - D) / sigma). */
+double pcast_theory_f(double delta, double scale, size_t sinks, double sigma);
+
+/* The same where the largest sink lies `gap` above the mean of the others: Phi((gap - D) / sigma).
+ */
 double pcast_theory_f_gap(double gap, double sigma, double scale);
 
-typedef struct pcast_theory_underflow {
-    double all; /* expected fraction of all non-sink keys that are flushed; NaN if there are none */
-    double outside; /* the same over keys outside the sinks' block; NaN if there are none */
-} pcast_theory_underflow;
+/* ---- Underflow and subnormals, exact for finite N and either order ---- */
 
-/* Expectation of the fraction of flushed non-sink keys, exact for finite N and either order up to
- * the float32 rounding of scores and exponentials: a key of a block is compared with M, the maximum
- * of all keys visited up to the end of its block, itself excepted, and P(flushed) = int phi(m - D)
- * (1 - P(M <= m)) dm, D = 10 ln 2 + ln S, P(M <= m) = Phi(m)^n Phi(m - Delta)^k. Uses the kernel's
- * order, block and scale. 1 <= k <= block; keys > k. Relative error below 1e-9. */
-pcast_theory_underflow pcast_theory_expected_underflow(const pcast_kernel *kernel, size_t keys,
-                                                       size_t sinks, double delta);
+/* Expected fractions of keys; NaN where there are no such keys. */
+typedef struct pcast_theory_fractions {
+    double all;     /* of all other keys */
+    double inside;  /* of the other keys in the sinks' block */
+    double outside; /* of those in any other block */
+} pcast_theory_fractions;
+
+/* Flushed keys. With M the maximum of all keys seen by the end of the key's block but itself,
+ * P(flushed) = int phi(t - D/sigma) (1 - P(M <= t)) dt, P(M <= t) = Phi(t)^n Phi(t - Delta/sigma)^s
+ * (n other keys, s sinks seen). Relative error below 1e-9. */
+pcast_theory_fractions pcast_theory_underflow(const pcast_theory_row *row);
+
+/* Keys with a subnormal code: 2^-10 < p * S < 7.5 * 2^-9. Absolute error below 1e-9. */
+pcast_theory_fractions pcast_theory_subnormal(const pcast_theory_row *row);
+
+/* Guarantee of the reverse order: a key visited before the sinks' block is flushed with at most
+ * this probability, (N - 1) Phi(-D / (sigma sqrt 2)), since some other key must score D more. The
+ * sinks' own block is not covered: see `inside`. */
+double pcast_theory_reverse_bound(size_t keys, double scale, double sigma);
+
+/* ---- Saturation under a stale maximum ---- */
+
+/* Expected fraction of all keys, sinks included, with p * S > 464 when the running maximum is
+ * replaced only once the true one lies more than tau (log2 units) above it. 0 < S <= 464, tau >= 0.
+ * By a recursion of the stale maximum's density over blocks; absolute error below 1e-5. */
+double pcast_theory_saturation(const pcast_theory_row *row, double tau);
+
+/* log2 448 - log2 S - tau: below 0, a stale maximum may saturate. */
+double pcast_theory_headroom(double scale, double tau);
+
+/* ---- Error and mass ---- */
+
+typedef struct pcast_theory_loss {
+    double mse;       /* E[sum (p - p8/S)^2 / l^2]: the output's MSE for values of unit variance */
+    double mass_kept; /* E[sum (p8/S) / l] / E[sum p / l] over the other keys */
+} pcast_theory_loss;
+
+/* Exact expectations over the scores, up to float32 rounding. Relative error below 1e-5. */
+pcast_theory_loss pcast_theory_expected_loss(const pcast_theory_row *row);
+
+/* The MSE to leading order, for insight: the sinks' maximum at its mean, l at its mean, other keys
+ * flushed whole or rounded with the mean squared relative error rho = 2^-6/12 * 3/(8 ln 2) = 7.0e-4
+ * of a normal code, N' e^(2 sigma^2) (F2 + rho (1 - F2)) / (N' e^(sigma^2/2) + k e^(Delta +
+ * sigma^2/2))^2 with N' = N - k and F2 the share of sum p^2 that is flushed, F at 2 sigma^2 less.
+ * Forward order; with reverse order F2 = 0. */
+double pcast_theory_mse_leading(const pcast_theory_row *row);
+
+/* ---- The grid of E4M3 under S ---- */
+
+/* Widest cell between neighbouring E4M3 values whose lower end is below S, over S (the paper's dp):
+ * searched on the grid. Beyond 448 the saturation step S - 448 counts as a cell. S >= 2^-9. */
+double pcast_theory_dp(double scale);
+
+/* The same by formula: max(2^(ceil(log2 S) - 4), S - 448) / S, for S >= 2^-6. */
+double pcast_theory_dp_formula(double scale);
+
+/* Largest |p - E4M3(p S)/S| over 0 <= p <= 1, saturating: half a cell, or the end. S > 0. */
+double pcast_theory_worst_point(double scale);
+
+/* p from here up is cast to a normal code: 2^-6 / S. */
+double pcast_theory_coverage(double scale);
+
+/* 1 if p * S is exact in FP32 for every p whose product is normal: S is a power of two. */
+int pcast_theory_scale_is_exact(double scale);
 
 #ifdef __cplusplus
 }
