@@ -20,6 +20,9 @@ typedef struct codec_format {
     const pcast_float_format *format;
 } codec_format;
 
+/* In the order of formats[]. */
+#define FORMAT_NAMES "f32", "f64", "f16", "bf16", "e4m3"
+
 static const codec_format formats[] = {
     {"f32", &pcast_format_f32},   {"f64", &pcast_format_f64},   {"f16", &pcast_format_f16},
     {"bf16", &pcast_format_bf16}, {"e4m3", &pcast_format_e4m3},
@@ -68,7 +71,7 @@ static error_t choose(const char *option, const char *arg, const char *const *wo
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    static const char *const format_words[] = {"f32", "f64", "f16", "bf16", "e4m3", NULL};
+    static const char *const format_words[] = {FORMAT_NAMES, NULL};
     static const char *const overflow_words[] = {"sat", "nan", NULL};
     static const char *const inf_words[] = {"overflow", "sat", "nan", NULL};
     static const char *const nan_words[] = {"canonical", "sign", NULL};
@@ -142,7 +145,10 @@ static int parse_value(const char *text, const pcast_float_format *format, uint6
 {
     char *end;
     const char *digits = text[0] == '-' || text[0] == '+' ? text + 1 : text;
-    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && strpbrk(text, ".pP") == NULL) {
+    if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X') &&
+        strpbrk(text, ".pP") == NULL) {
+        if (digits != text) /* bits have no sign of their own */
+            return 0;
         errno = 0;
         *bits = strtoull(text, &end, 16);
         return end != text && *end == '\0' && errno == 0 &&
@@ -223,14 +229,16 @@ static int convert_lines(const codec_options *options, csv_writer *csv)
 {
     char *line = NULL;
     size_t capacity = 0, number = 0;
+    ssize_t length;
     int code = EXIT_OK;
-    while (code == EXIT_OK && getline(&line, &capacity, stdin) >= 0) {
+    while (code == EXIT_OK && (length = getline(&line, &capacity, stdin)) >= 0) {
         uint64_t bits;
+        const int whole = strlen(line) == (size_t)length; /* no NUL inside */
         const char *text = trim(line);
         number++;
-        if (*text == '\0')
+        if (*text == '\0' && whole)
             continue;
-        if (parse_value(text, options->from->format, &bits))
+        if (whole && parse_value(text, options->from->format, &bits))
             convert(options, csv, text, bits);
         else
             code = cli_fail(EXIT_INPUT, options->name,

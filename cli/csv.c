@@ -122,6 +122,10 @@ static pcast_status parse(csv_table *table, const char *path, pcast_error *err)
     char *at = table->text;
     size_t row = 0;
     while (*at != '\0' || fields > 0) {
+        if (fields == 0 && (*at == '\n' || *at == '\r')) { /* an empty line is no row */
+            at++;
+            continue;
+        }
         char separator;
         char *field = take_field(&at, &separator);
         if (field == NULL)
@@ -170,7 +174,7 @@ pcast_status csv_read(const char *path, csv_table *table, pcast_error *err)
     table->text = cli_alloc(size + 1, 1);
     memcpy(table->text, bytes, size);
     free(bytes);
-    return parse(table, path, err);
+    return parse(table, strcmp(path, "-") == 0 ? "standard input" : path, err);
 }
 
 void csv_free(csv_table *table)
@@ -186,6 +190,11 @@ int csv_column(const csv_table *table, const char *name)
         if (strcmp(table->cells[c], name) == 0)
             return (int)c;
     return -1;
+}
+
+const char *csv_header(const csv_table *table, int column)
+{
+    return table->cells[column];
 }
 
 const char *csv_cell(const csv_table *table, size_t row, int column)

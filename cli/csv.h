@@ -39,6 +39,9 @@ void csv_free(csv_table *table);
 /* Column of that name or -1. */
 int csv_column(const csv_table *table, const char *name);
 
+/* Name of a column. */
+const char *csv_header(const csv_table *table, int column);
+
 /* Field of a row; "" where column is -1. */
 const char *csv_cell(const csv_table *table, size_t row, int column);
 

@@ -2,6 +2,8 @@
 /* Grid options and their expansion to kernels and numbers. */
 #include "grid.h"
 
+#include "pcast/experiment.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +101,24 @@ static int multiply(cli_grid *grid, size_t first, pcast_field field, const cli_l
     return EXIT_OK;
 }
 
+/* The name a CSV gives the kernel: all choices that its other columns do not show. */
+static void name_kernel(grid_kernel *one, const char *spec)
+{
+    pcast_kernel preset;
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
+    if (pcast_kernel_parse(name, &preset, NULL, NULL) != PCAST_OK)
+        preset = one->kernel;
+    const int overflow = one->kernel.overflow != preset.overflow,
+              mask = one->kernel.mask != preset.mask;
+    snprintf(one->name, sizeof one->name, "%s%s%s%s%s%s", name, overflow || mask ? ":" : "",
+             overflow ? "overflow=" : "", overflow ? pcast_overflow_name(one->kernel.overflow) : "",
+             overflow && mask ? ";" : "", mask ? "mask=" : "");
+    if (mask)
+        snprintf(one->name + strlen(one->name), sizeof one->name - strlen(one->name), "%s",
+                 pcast_mask_name(one->kernel.mask));
+}
+
 /* Appends all kernels of one SPEC: outermost axis first, in the order of the rows of the CSV. */
 static int expand_spec(cli_grid *grid, const char *spec, const char *name)
 {
@@ -111,7 +131,6 @@ static int expand_spec(cli_grid *grid, const char *spec, const char *name)
     if (grown == NULL)
         return cli_fail(EXIT_OUTPUT, name, "out of memory");
     grid->kernels = grown;
-    grid->kernels[first].spec = spec;
     if (pcast_kernel_parse(spec, &grid->kernels[first].kernel, &given, &err) != PCAST_OK)
         return cli_fail(EXIT_USAGE, name, "--kernel: %s", err.text);
     grid->kernel_count = first + 1;
@@ -130,6 +149,8 @@ static int expand_spec(cli_grid *grid, const char *spec, const char *name)
             cli_list_free(&list);
         }
     }
+    for (size_t i = first; code == EXIT_OK && i < grid->kernel_count; i++)
+        name_kernel(&grid->kernels[i], spec);
     return code;
 }
 
@@ -187,6 +208,18 @@ int grid_resolve_axes(cli_grid *grid, const char *name)
         code = resolve_counts(&grid->sinks_text, "sinks", "4", PCAST_BLOCK_MAX, &grid->sinks,
                               &grid->sinks_count, name);
     return code;
+}
+
+int grid_check_rows(const cli_grid *grid, const char *name)
+{
+    pcast_error err;
+    for (size_t i = 0; i < grid->sinks_count; i++)
+        for (size_t j = 0; j < grid->n_count; j++)
+            for (size_t n = 0; n < grid->kernel_count; n++)
+                if (pcast_synthetic_check_row(&grid->kernels[n].kernel, grid->n[j], grid->sinks[i],
+                                              &err) != PCAST_OK)
+                    return cli_fail(EXIT_USAGE, name, "%s", err.text);
+    return EXIT_OK;
 }
 
 pcast_theory_row grid_theory_row(const pcast_kernel *kernel, size_t keys, size_t sinks,

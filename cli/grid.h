@@ -35,9 +35,10 @@ enum {
         "sinks", GRID_SINKS, "LIST", 0, "sinks, the first keys; at most one block (4)", 0          \
     }
 
-/* One kernel of the grid and the SPEC it came from. */
+/* One kernel of the grid. */
 typedef struct grid_kernel {
-    const char *spec;
+    char name[64]; /* the preset, and as in a SPEC those fields that have no column of their own and
+                      differ from it */
     pcast_kernel kernel;
 } grid_kernel;
 
@@ -61,6 +62,9 @@ error_t grid_option(cli_grid *grid, int key, const char *arg, struct argp_state 
  * return an exit code after one line on stderr. */
 int grid_resolve_kernels(cli_grid *grid, const char *name);
 int grid_resolve_axes(cli_grid *grid, const char *name);
+
+/* Can every (n, sinks, kernel) be a row of the synthetic experiment? */
+int grid_check_rows(const cli_grid *grid, const char *name);
 
 /* A row of the grid as the theory sees it; sigma = 1. */
 pcast_theory_row grid_theory_row(const pcast_kernel *kernel, size_t keys, size_t sinks,

@@ -14,12 +14,15 @@ enum { LIST_MAX = 1000000 };
 
 int cli_fail(int code, const char *name, const char *format, ...)
 {
+    char text[2048];
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "%s: ", name);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    for (char *c = text; *c != '\0'; c++)
+        if (iscntrl((unsigned char)*c)) /* one line, whatever was typed */
+            *c = '?';
+    fprintf(stderr, "%s: %s\n", name, text);
     return code;
 }
 
@@ -65,7 +68,7 @@ static error_t report_unparsed(const struct argp *argp, struct argp_state *state
         if (option->arg != NULL && (is_long || is_short))
             return cli_bad(state, "%s: needs a value", text);
     }
-    return cli_bad(state, "unknown option '%s'", text);
+    return cli_bad(state, "unknown or ambiguous option '%s'", text);
 }
 
 /* What a wrapped parser needs to know. */
@@ -78,7 +81,7 @@ typedef struct parse_context {
 error_t cli_bad(struct argp_state *state, const char *format, ...)
 {
     va_list args;
-    char text[512];
+    char text[1024];
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);

@@ -25,7 +25,8 @@ static void remove_unfinished(int signal_number)
 
 static void remember(char *path)
 {
-    static const int fatal[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    static const int fatal[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGALRM, SIGXCPU};
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write */
     for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) {
         struct sigaction action;
         if (sigaction(fatal[i], NULL, &action) == 0 && action.sa_handler == SIG_DFL)
@@ -101,13 +102,18 @@ pcast_status cli_output_open(cli_output *output, const char *path, pcast_error *
     }
     struct stat info;
     const int exists = stat(path, &info) == 0;
+    const int regular = exists && S_ISREG(info.st_mode);
     pcast_status status;
+    if (*path == '\0')
+        return fail(err, "''", "is no file name");
     if (exists && S_ISDIR(info.st_mode))
         return fail(err, path, "is a directory");
-    output->path = exists ? realpath(path, NULL) : strdup(path);
+    if (!exists && lstat(path, &info) == 0)
+        return fail(err, path, "is a link to nothing");
+    output->path = regular ? realpath(path, NULL) : strdup(path);
     if (output->path == NULL)
         return fail(err, path, strerror(errno));
-    if (exists && !S_ISREG(info.st_mode)) {
+    if (exists && !regular) {
         output->stream = fopen(path, "w");
         status = output->stream != NULL ? PCAST_OK : fail(err, path, strerror(errno));
     } else if (exists && access(path, W_OK) != 0) {

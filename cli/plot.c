@@ -2,6 +2,7 @@
 /* pcast plot: a sweep's CSV through gnuplot, which is started without a shell and reads a script
  * made here. */
 #include "cli.h"
+#include "gnuplot.h"
 #include "grid.h"
 #include "series.h"
 
@@ -9,13 +10,10 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 typedef struct plot_options {
     const char *name;
@@ -77,12 +75,21 @@ static void put_string(FILE *script, const char *text)
 }
 
 /* One colour for each series: Okabe and Ito's palette, told apart by readers with any colour
- * vision. */
-static const char *color(size_t i)
+ * vision, and beyond it hues a golden ratio apart. */
+static const char *color(size_t i, char text[8])
 {
     static const char *const palette[] = {"#D55E00", "#0072B2", "#009E73", "#E69F00",
                                           "#56B4E9", "#CC79A7", "#000000", "#7F7F7F"};
-    return palette[i % (sizeof palette / sizeof palette[0])];
+    const size_t known = sizeof palette / sizeof palette[0];
+    if (i < known)
+        return palette[i];
+    const double hue = fmod((double)(i - known) * 0.618034, 1) * 6; /* HSV with S = 0.8, V = 0.75 */
+    const double channel[3] = {fabs(hue - 3) - 1, 2 - fabs(hue - 2), 2 - fabs(hue - 4)};
+    int rgb[3];
+    for (int c = 0; c < 3; c++)
+        rgb[c] = (int)(255 * 0.75 * (1 - 0.8 * (1 - fmin(fmax(channel[c], 0), 1))));
+    snprintf(text, 8, "#%02X%02X%02X", rgb[0] & 255, rgb[1] & 255, rgb[2] & 255);
+    return text;
 }
 
 static int point_type(const series *one)
@@ -133,7 +140,7 @@ static size_t put_theory(FILE *script, const series_set *set, size_t index, doub
     const int known = one->n >= 2 && one->block >= 1 && one->sinks >= 1;
     fprintf(script, "$theory%zu << EOD\n", index);
     size_t count = 0;
-    for (int i = 0; known && !set->on_heads && high > low && i <= CURVE_POINTS; i++) {
+    for (int i = 0; known && !set->on_heads && i <= CURVE_POINTS; i++) {
         const double delta = low + (high - low) * i / CURVE_POINTS;
         const pcast_kernel kernel = {
             .order = one->order, .block = (size_t)one->block, .scale = (float)one->scale};
@@ -152,6 +159,7 @@ static size_t put_theory(FILE *script, const series_set *set, size_t index, doub
 /* A vertical line at Delta_c of every forward series. */
 static void put_thresholds(FILE *script, const series_set *set, double low, double high)
 {
+    char hex[8];
     for (size_t i = 0; i < set->count; i++) {
         const series *one = &set->all[i];
         if (set->on_heads || one->order != PCAST_ORDER_FORWARD || !(one->sinks >= 1))
@@ -162,11 +170,11 @@ static void put_thresholds(FILE *script, const series_set *set, double low, doub
         fprintf(
             script,
             "set arrow from first %.9g, graph 0 to first %.9g, graph 1 nohead dt 3 lc rgb '%s'\n",
-            delta_c, delta_c, color(i));
+            delta_c, delta_c, color(i, hex));
         fprintf(script,
                 "set label 'Delta_c, S = %.9g' at first %.9g, graph 0.97 right rotate by 90 "
                 "offset -0.6,0 font ',10' tc rgb '%s' noenhanced\n",
-                one->scale, delta_c, color(i));
+                one->scale, delta_c, color(i, hex));
     }
 }
 
@@ -178,27 +186,23 @@ static void put_element(FILE *script, int *any)
 }
 
 static void put_panel(FILE *script, const series_set *set, const char *block, const size_t *counts,
-                      const size_t *curves, int join)
+                      const char *curve, const size_t *curves)
 {
     int any = 0;
+    char hex[8];
     for (size_t i = 0; i < set->count; i++) {
         const int dash = set->all[i].order == PCAST_ORDER_FORWARD ? 1 : 2;
-        if (curves != NULL && curves[i] > 0) {
+        if (curves[i] > 0) {
             put_element(script, &any);
-            fprintf(script, "$theory%zu using 1:2 with lines lw 1.5 dt %d lc rgb '%s' notitle", i,
-                    dash, color(i));
+            fprintf(script, "$%s%zu using 1:2 with lines lw 1.5 dt %d lc rgb '%s' notitle", curve,
+                    i, dash, color(i, hex));
         }
         if (counts[i] == 0)
             continue;
-        if (join) {
-            put_element(script, &any);
-            fprintf(script, "$%s%zu using 1:2 with lines lw 1.5 dt %d lc rgb '%s' notitle", block,
-                    i, dash, color(i));
-        }
         put_element(script, &any);
         fprintf(script,
                 "$%s%zu using 1:2:3:4 with yerrorbars pt %d ps 0.6 lw 1.2 lc rgb '%s' title ",
-                block, i, point_type(&set->all[i]), color(i));
+                block, i, point_type(&set->all[i]), color(i, hex));
         put_string(script, set->all[i].label);
     }
     if (!any) /* gnuplot refuses a panel without a plot */
@@ -245,53 +249,29 @@ static void put_script(FILE *script, const char *terminal, const series_set *set
     for (size_t i = 0; i < set->count; i++) {
         counts[i] = put_points(script, set, i, "underflow", set->columns.underflow,
                                set->columns.underflow_se, 0);
-        curves[i] = put_theory(script, set, i, low, high);
+        /* Over the range of the points; around a single one, so that it is a curve too. */
+        curves[i] = high > low ? put_theory(script, set, i, low, high)
+                               : put_theory(script, set, i, low - x_margin(low, high) / 2,
+                                            high + x_margin(low, high) / 2);
     }
     fprintf(script, "set title '%s' noenhanced\nset ylabel 'underflow'\nset yrange [-0.02:1.02]\n",
             set->on_heads
                 ? "Non-sink keys whose P becomes zero"
                 : "Non-sink keys whose P becomes zero: points simulated (+- 1 s.e.), lines theory");
-    put_panel(script, set, "underflow", counts, curves, 0);
+    put_panel(script, set, "underflow", counts, "theory", curves);
 
-    for (size_t i = 0; i < set->count; i++)
+    for (size_t i = 0; i < set->count; i++) {
         counts[i] = put_points(script, set, i, "mse", set->columns.mse, set->columns.mse_se, 1);
+        curves[i] = put_points(script, set, i, "mse_theory", set->columns.mse_theory, -1, 1);
+    }
     fprintf(script,
             "set title 'Mean squared error of the output%s' noenhanced\nset ylabel 'MSE'\n"
             "set autoscale y\nset logscale y\nset format y '10^{%%L}'\n",
-            set->on_heads ? "" : ": simulated (+- 1 s.e.)");
-    put_panel(script, set, "mse", counts, NULL, !set->on_heads);
+            set->on_heads ? "" : ": points simulated (+- 1 s.e.), lines theory");
+    put_panel(script, set, "mse", counts, "mse_theory", curves);
     fprintf(script, "unset multiplot\n");
     free(counts);
     free(curves);
-}
-
-/* Runs gnuplot with the script as its input and the picture as its output. */
-static int run_gnuplot(const plot_options *options, FILE *script, FILE *picture)
-{
-    rewind(script);
-    fflush(picture);
-    const pid_t child = fork();
-    if (child < 0)
-        return cli_fail(EXIT_OUTPUT, options->name, "cannot start gnuplot: %s", strerror(errno));
-    if (child == 0) {
-        const int nowhere = open("/dev/null", O_WRONLY);
-        if (dup2(fileno(script), STDIN_FILENO) >= 0 && dup2(fileno(picture), STDOUT_FILENO) >= 0 &&
-            dup2(nowhere, STDERR_FILENO) >= 0)
-            execlp("gnuplot", "gnuplot", "-d", "-",
-                   (char *)NULL); /* -d: no settings of the user's */
-        _exit(errno == ENOENT ? 127 : 126);
-    }
-    int state;
-    while (waitpid(child, &state, 0) < 0)
-        if (errno != EINTR)
-            return cli_fail(EXIT_OUTPUT, options->name, "gnuplot: %s", strerror(errno));
-    if (WIFEXITED(state) && WEXITSTATUS(state) == 127)
-        return cli_fail(EXIT_UNAVAILABLE, options->name,
-                        "gnuplot is not installed (Debian package gnuplot-nox)");
-    if (!WIFEXITED(state) || WEXITSTATUS(state) != 0)
-        return cli_fail(EXIT_OUTPUT, options->name,
-                        "gnuplot failed; --script shows what it was given");
-    return EXIT_OK;
 }
 
 static const char *terminal_for(const char *path)
@@ -308,19 +288,21 @@ static int draw(const plot_options *options, const series_set *set, const char *
 {
     cli_output output;
     pcast_error err;
-    if (cli_output_open_filter(&output, options->output, &err) != PCAST_OK)
+    if (cli_output_open(&output, options->output, &err) != PCAST_OK)
         return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
     int code = EXIT_OK;
-    FILE *script = options->script ? output.stream : tmpfile();
-    if (script == NULL) {
-        code = cli_fail(EXIT_OUTPUT, options->name, "temporary file: %s", strerror(errno));
+    if (options->script) {
+        put_script(output.stream, terminal, set);
     } else {
-        put_script(script, terminal, set);
-        if (!options->script)
-            code = run_gnuplot(options, script, output.stream);
+        FILE *script = tmpfile();
+        if (script == NULL) {
+            code = cli_fail(EXIT_OUTPUT, options->name, "temporary file: %s", strerror(errno));
+        } else {
+            put_script(script, terminal, set);
+            code = gnuplot_run(options->name, script, output.stream);
+            fclose(script);
+        }
     }
-    if (script != NULL && script != output.stream)
-        fclose(script);
     if (code != EXIT_OK) {
         cli_output_abandon(&output);
         return code;
@@ -336,7 +318,9 @@ int cli_plot(int argc, char **argv)
     int code = cli_parse(&plot_argp, argc, argv, &options);
     if (code != EXIT_OK)
         return code < 0 ? EXIT_OK : code;
-    const char *terminal = options.script ? "svg" : terminal_for(options.output);
+    const char *terminal = terminal_for(options.output);
+    if (terminal == NULL && options.script)
+        terminal = "svg";
     if (terminal == NULL)
         return cli_fail(EXIT_USAGE, options.name, "--output: '%s' ends in neither .svg nor .png",
                         options.output);

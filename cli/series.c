@@ -25,9 +25,9 @@ static void find_columns(const csv_table *table, series_columns *columns)
         {"trials", &columns->trials},
         {"underflow", &columns->underflow},
         {"underflow_se", &columns->underflow_se},
-        {"mass_kept", &columns->mass_kept},
         {"mse", &columns->mse},
         {"mse_se", &columns->mse_se},
+        {"mse_theory", &columns->mse_theory},
         {"rel_l2", &columns->rel_l2},
         {"layer", &columns->layer},
         {"head", &columns->head},
@@ -56,6 +56,37 @@ static pcast_status check_columns(const char *path, const series_columns *column
         return missing(path, "mse", err);
     if (columns->delta < 0 && columns->gap < 0)
         return missing(path, "delta", err);
+    return PCAST_OK;
+}
+
+/* Every field of a numeric column must be empty or a number; x and the shape also finite and in
+ * range. */
+static pcast_status check_numbers(const series_set *set, const char *path, pcast_error *err)
+{
+    const series_columns *c = &set->columns;
+    const struct {
+        int column;
+        double low, high; /* inf and nan are only for measured columns, whose range is NaN */
+    } checks[] = {
+        {c->delta, -1e6, 1e6},       {c->gap, -1e6, 1e6},   {c->n, 1, 1e12},
+        {c->dim, 1, 1e12},           {c->block, 1, 1e12},   {c->sinks, 1, 1e12},
+        {c->underflow, NAN, NAN},    {c->mse, NAN, NAN},    {c->mse_theory, NAN, NAN},
+        {c->underflow_se, NAN, NAN}, {c->mse_se, NAN, NAN}, {c->rel_l2, NAN, NAN},
+        {c->gap_sigma, NAN, NAN},
+    };
+    for (size_t row = 0; row < set->table.rows; row++)
+        for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+            const char *text = csv_cell(&set->table, row, checks[i].column);
+            char *end;
+            const double value = strtod(text, &end);
+            if (*text == '\0' ||
+                (*end == '\0' &&
+                 (isnan(checks[i].low) || (value >= checks[i].low && value <= checks[i].high))))
+                continue;
+            snprintf(err->text, sizeof err->text, "%s: row %zu: %s: '%.40s' is no number in range",
+                     path, row + 2, csv_header(&set->table, checks[i].column), text);
+            return PCAST_ERR_INPUT;
+        }
     return PCAST_OK;
 }
 
@@ -121,6 +152,7 @@ static pcast_status start_series(series_set *set, series *one, const char *path,
         return PCAST_ERR_INPUT;
     }
     one->n = csv_value(table, row, columns->n);
+    one->dim = csv_value(table, row, columns->dim);
     one->block = csv_value(table, row, columns->block);
     one->sinks = csv_value(table, row, columns->sinks);
     one->rows = cli_alloc(table->rows, sizeof *one->rows);
@@ -146,20 +178,38 @@ static pcast_status group_rows(series_set *set, const char *path, pcast_error *e
     return PCAST_OK;
 }
 
+/* Brings the rows of a series over Delta into ascending order. */
+static void sort_rows(const series_set *set, series *one)
+{
+    for (size_t i = 1; i < one->count; i++) {
+        const size_t row = one->rows[i];
+        size_t j = i;
+        for (; j > 0 && series_x(set, one->rows[j - 1]) > series_x(set, row); j--)
+            one->rows[j] = one->rows[j - 1];
+        one->rows[j] = row;
+    }
+}
+
 pcast_status series_read(const char *path, series_set *set, pcast_error *err)
 {
     *set = (series_set){0};
     pcast_status status = csv_read(path, &set->table, err);
+    path = strcmp(path, "-") == 0 ? "standard input" : path;
     if (status != PCAST_OK)
         return status;
     find_columns(&set->table, &set->columns);
     status = check_columns(path, &set->columns, err);
+    if (status == PCAST_OK) {
+        status = check_numbers(set, path, err);
+    }
     if (status == PCAST_OK) {
         set->on_heads = 1;
         for (size_t row = 0; row < set->table.rows; row++)
             if (!isnan(csv_value(&set->table, row, set->columns.delta)))
                 set->on_heads = 0;
         status = group_rows(set, path, err);
+        for (size_t i = 0; !set->on_heads && i < set->count; i++)
+            sort_rows(set, &set->all[i]);
     }
     if (status != PCAST_OK)
         series_free(set);

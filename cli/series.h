@@ -11,7 +11,7 @@
 /* Columns of the file; -1 where it lacks an optional one. */
 typedef struct series_columns {
     int kernel, order, scale, delta, n, dim, block, sinks, trials;
-    int underflow, underflow_se, mass_kept, mse, mse_se, rel_l2;
+    int underflow, underflow_se, mse, mse_se, mse_theory, rel_l2;
     int layer, head, gap, gap_sigma;
 } series_columns;
 
@@ -19,8 +19,8 @@ typedef struct series {
     char label[128]; /* "forward, S = 256", and what else tells it from the others */
     pcast_order order;
     double scale;
-    double n, block, sinks; /* NaN where unknown */
-    size_t *rows;           /* in the order of the file */
+    double n, dim, block, sinks; /* NaN where unknown */
+    size_t *rows;                /* ascending in Delta; for heads in the order of the file */
     size_t count;
 } series;
 

@@ -43,30 +43,35 @@ static const struct argp summary_argp = {
            "other choices cost. For a model's heads it prints a table with one line a head.",
 };
 
-/* Where the series' underflow first reaches `level`, by linear interpolation between its points;
- * NaN if never. */
-static double onset(const series_set *set, const series *one, double level)
+/* Where the underflow of a series over Delta first reaches a level. */
+typedef struct onset {
+    int reached;
+    int at_start; /* the first point is there already */
+    double x;     /* by linear interpolation between points */
+} onset;
+
+static onset find_onset(const series_set *set, const series *one, double level)
 {
     double before_x = NAN, before_y = NAN;
     for (size_t i = 0; i < one->count; i++) {
         const double x = series_x(set, one->rows[i]);
         const double y = csv_value(&set->table, one->rows[i], set->columns.underflow);
+        if (y >= level && i == 0)
+            return (onset){1, 1, x};
         if (y >= level)
-            return before_y < level
-                       ? before_x + (x - before_x) * (level - before_y) / (y - before_y)
-                       : x;
+            return (onset){1, 0, before_x + (x - before_x) * (level - before_y) / (y - before_y)};
         before_x = x;
         before_y = y;
     }
-    return NAN;
+    return (onset){0};
 }
 
-/* Largest value of a column over a series. */
-static double largest(const series_set *set, const series *one, int column)
+/* Largest underflow of a series that is a number; NaN if none is. */
+static double largest_underflow(const series_set *set, const series *one)
 {
     double max = NAN;
     for (size_t i = 0; i < one->count; i++) {
-        const double y = csv_value(&set->table, one->rows[i], column);
+        const double y = csv_value(&set->table, one->rows[i], set->columns.underflow);
         max = y > max || isnan(max) ? y : max;
     }
     return max;
@@ -74,26 +79,40 @@ static double largest(const series_set *set, const series *one, int column)
 
 static void print_series(const series_set *set, const series *one)
 {
-    const double half = onset(set, one, 0.5), tenth = onset(set, one, 0.1);
+    const onset tenth = find_onset(set, one, 0.1), half = find_onset(set, one, 0.5);
+    const double most = largest_underflow(set, one);
     printf("%-18s ", one->label);
-    if (isnan(tenth))
-        printf("never loses a tenth of the keys: at most %.2g %%",
-               100 * largest(set, one, set->columns.underflow));
+    if (isnan(most))
+        printf("has no counts");
+    else if (!tenth.reached)
+        printf("never loses a tenth of the keys: at most %.2g %%", 100 * most);
     else
-        printf("loses a tenth of the keys at Delta = %.1f", tenth);
-    if (!isnan(half)) {
-        printf(", half at %.1f", half);
+        printf("loses a tenth of the keys at Delta = %.1f%s", tenth.x,
+               tenth.at_start ? " or below" : "");
+    if (half.reached) {
+        printf(", half at %.1f%s", half.x, half.at_start ? " or below" : "");
         if (one->order == PCAST_ORDER_FORWARD && one->sinks >= 1)
             printf(" (theory %.2f)", pcast_theory_delta_c(one->scale, (size_t)one->sinks, 1));
     }
     printf("\n");
 }
 
-static const series *find(const series_set *set, pcast_order order, double scale)
+static int same(double a, double b)
 {
-    for (size_t i = 0; i < set->count; i++)
-        if (set->all[i].order == order && set->all[i].scale == scale)
-            return &set->all[i];
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* The series of that order and S in the same kind of row as `like`. */
+static const series *find(const series_set *set, const series *like, pcast_order order,
+                          double scale)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const series *one = &set->all[i];
+        if (one->order == order && one->scale == scale && same(one->n, like->n) &&
+            same(one->dim, like->dim) && same(one->block, like->block) &&
+            same(one->sinks, like->sinks))
+            return one;
+    }
     return NULL;
 }
 
@@ -101,7 +120,7 @@ static const series *find(const series_set *set, pcast_order order, double scale
 static void print_gain(const series_set *set, const series *worse, const series *better,
                        const char *what)
 {
-    double best = 0, at = NAN;
+    double best = 1, at = NAN;
     if (worse == NULL || better == NULL)
         return;
     for (size_t i = 0; i < worse->count; i++)
@@ -114,39 +133,78 @@ static void print_gain(const series_set *set, const series *worse, const series 
                 at = x;
             }
         }
-    if (best > 0)
-        printf("%s divides the mean squared error of forward order with S = 1 by up to %.1f (at "
-               "Delta = %g).\n",
-               what, best, at);
+    if (best > 1.05)
+        printf("%s divides the mean squared error of %s by up to %.1f (at Delta = %g).\n", what,
+               worse->label, best, at);
+    else
+        printf("%s does not lower the mean squared error of %s here.\n", what, worse->label);
+}
+
+/* The field if all rows agree on it. */
+static const char *common(const series_set *set, int column)
+{
+    for (size_t row = 1; row < set->table.rows; row++)
+        if (strcmp(csv_cell(&set->table, row, column), csv_cell(&set->table, 0, column)) != 0)
+            return "several";
+    return column >= 0 ? csv_cell(&set->table, 0, column) : "?";
 }
 
 static void print_sweep(const series_set *set)
 {
-    const csv_table *table = &set->table;
     const series_columns *columns = &set->columns;
-    printf("One query, %s keys in blocks of %s, the first %s are sinks that score Delta nats more; "
-           "%s trials.\n",
-           csv_cell(table, 0, columns->n), csv_cell(table, 0, columns->block),
-           csv_cell(table, 0, columns->sinks), csv_cell(table, 0, columns->trials));
+    printf("One query, N = %s keys in blocks of %s; the first k = %s are sinks that score Delta "
+           "nats more; %s trials.\n",
+           common(set, columns->n), common(set, columns->block), common(set, columns->sinks),
+           common(set, columns->trials));
     printf("Keys lost = other keys whose probability P the cast to E4M3 turns into zero:\n");
     for (size_t i = 0; i < set->count; i++)
         print_series(set, &set->all[i]);
-    const series *plain = find(set, PCAST_ORDER_FORWARD, 1);
-    print_gain(set, plain, find(set, PCAST_ORDER_FORWARD, 256), "S = 256");
-    print_gain(set, plain, find(set, PCAST_ORDER_REVERSE, 1), "Reverse order");
+    for (size_t i = 0; i < set->count; i++) {
+        const series *plain = &set->all[i];
+        if (plain->order != PCAST_ORDER_FORWARD || plain->scale != 1)
+            continue;
+        print_gain(set, plain, find(set, plain, PCAST_ORDER_FORWARD, 256), "S = 256");
+        print_gain(set, plain, find(set, plain, PCAST_ORDER_REVERSE, 1), "Reverse order");
+    }
 }
 
 /* A cell of the table of heads: value * factor, or a dash. */
 static void print_cell(const series_set *set, size_t row, int column, double factor)
 {
-    const double value = csv_value(&set->table, row, column);
+    const double value = column >= 0 ? csv_value(&set->table, row, column) : NAN;
     if (isnan(value))
         printf(" %8s", "-");
     else
         printf(" %8.*f", factor * fabs(value) >= 100 ? 1 : 3, factor * value);
 }
 
-/* One line a head; every series has a row for it, in the same order. */
+/* The row of a series for the same layer and head as `row`, or one past the last. */
+static size_t same_head(const series_set *set, const series *one, size_t row)
+{
+    const csv_table *table = &set->table;
+    for (size_t i = 0; i < one->count; i++)
+        if (strcmp(csv_cell(table, one->rows[i], set->columns.layer),
+                   csv_cell(table, row, set->columns.layer)) == 0 &&
+            strcmp(csv_cell(table, one->rows[i], set->columns.head),
+                   csv_cell(table, row, set->columns.head)) == 0)
+            return one->rows[i];
+    return table->rows;
+}
+
+/* Is this the first row of its layer and head? */
+static int is_new_head(const series_set *set, size_t row)
+{
+    const csv_table *table = &set->table;
+    for (size_t before = 0; before < row; before++)
+        if (strcmp(csv_cell(table, before, set->columns.layer),
+                   csv_cell(table, row, set->columns.layer)) == 0 &&
+            strcmp(csv_cell(table, before, set->columns.head),
+                   csv_cell(table, row, set->columns.head)) == 0)
+            return 0;
+    return 1;
+}
+
+/* One line a head. */
 static void print_heads(const series_set *set)
 {
     const series_columns *columns = &set->columns;
@@ -157,17 +215,16 @@ static void print_heads(const series_set *set)
     for (size_t i = 0; i < set->count; i++)
         printf(" %8s %8s", "lost %", "error %");
     printf("\n");
-    for (size_t line = 0; line < set->all[0].count; line++) {
-        const size_t head = set->all[0].rows[line];
-        printf("%5s %4s %5.1f %5.2f", csv_cell(&set->table, head, columns->layer),
-               csv_cell(&set->table, head, columns->head),
-               csv_value(&set->table, head, columns->gap),
-               csv_value(&set->table, head, columns->gap_sigma));
+    for (size_t row = 0; row < set->table.rows; row++) {
+        if (!is_new_head(set, row))
+            continue;
+        printf("%5s %4s %5.1f %5.2f", csv_cell(&set->table, row, columns->layer),
+               csv_cell(&set->table, row, columns->head), csv_value(&set->table, row, columns->gap),
+               csv_value(&set->table, row, columns->gap_sigma));
         for (size_t i = 0; i < set->count; i++) {
-            if (line >= set->all[i].count)
-                continue;
-            print_cell(set, set->all[i].rows[line], columns->underflow, 100);
-            print_cell(set, set->all[i].rows[line], columns->rel_l2, 100);
+            const size_t own = same_head(set, &set->all[i], row);
+            print_cell(set, own, own < set->table.rows ? columns->underflow : -1, 100);
+            print_cell(set, own, own < set->table.rows ? columns->rel_l2 : -1, 100);
         }
         printf("\n");
     }

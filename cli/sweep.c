@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
     KEY_TRIALS = GRID_END,
@@ -79,6 +80,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_TRIALS:
         return take_count("trials", arg, 1, 1ull << 32, &options->trials, state);
     case KEY_SEED:
+        options->seed_given = 1;
         return take_count("seed", arg, 0, UINT64_MAX, &options->seed, state);
     case KEY_THREADS:
         return take_count("threads", arg, 1, 1024, &options->threads, state);
@@ -140,15 +142,43 @@ static int check_kind(const sweep_options *options, int tensors)
                         options->q == NULL   ? "q"
                         : options->k == NULL ? "k"
                                              : "v");
-    const char *synthetic_only = grid->delta_text.count > 0    ? "delta"
-                                 : grid->n_text.count > 0      ? "n"
-                                 : grid->dim_text.count > 0    ? "dim"
-                                 : options->trials > 0         ? "trials"
-                                 : options->seed != UINT64_MAX ? "seed"
-                                                               : NULL;
+    const char *synthetic_only = grid->delta_text.count > 0 ? "delta"
+                                 : grid->n_text.count > 0   ? "n"
+                                 : grid->dim_text.count > 0 ? "dim"
+                                 : options->trials > 0      ? "trials"
+                                 : options->seed_given      ? "seed"
+                                                            : NULL;
     if (synthetic_only != NULL)
         return cli_fail(EXIT_USAGE, options->name,
                         "--%s: does not go with tensors, which bring their own", synthetic_only);
+    return EXIT_OK;
+}
+
+/* The mark "{layer}" and --layer go together, in all three paths; layers are whole numbers. */
+static int check_layers(const sweep_options *options)
+{
+    const char *const paths[3] = {options->q, options->k, options->v}, *const names[3] = {"q", "k",
+                                                                                          "v"};
+    pcast_error err;
+    int from_stdin = 0;
+    for (int i = 0; i < 3; i++) {
+        const int has_mark = strstr(paths[i], "{layer}") != NULL;
+        if (has_mark && options->layers.count == 0)
+            return cli_fail(EXIT_USAGE, options->name,
+                            "--layer: missing, {layer} in --%s stands for it", names[i]);
+        if (!has_mark && options->layers.count > 1)
+            return cli_fail(EXIT_USAGE, options->name,
+                            "--%s: several layers need {layer} in the path", names[i]);
+        from_stdin += strcmp(paths[i], "-") == 0;
+    }
+    if (from_stdin > 1)
+        return cli_fail(EXIT_USAGE, options->name,
+                        "standard input can be only one of --q, --k and --v");
+    for (size_t i = 0; i < options->layers.count; i++) {
+        unsigned long long layer;
+        if (cli_parse_count(options->layers.items[i], 0, 1000000, &layer, &err) != PCAST_OK)
+            return cli_fail(EXIT_USAGE, options->name, "--layer: %s", err.text);
+    }
     return EXIT_OK;
 }
 
@@ -168,6 +198,46 @@ pcast_run sweep_run(const sweep_options *options, pcast_kernel **kernels, cli_pr
     };
 }
 
+/* Does OUTPUT get a side file? Not stdout, and not a device or a pipe. */
+static int wants_meta(const char *output)
+{
+    struct stat info;
+    return output != NULL && strcmp(output, "-") != 0 &&
+           (stat(output, &info) != 0 || S_ISREG(info.st_mode));
+}
+
+/* Runs the sweep between opening and committing both files. */
+static int write_files(const sweep_options *options, int tensors, int argc, char **argv)
+{
+    cli_output output, meta;
+    pcast_error err = {"out of memory"};
+    const int has_meta = wants_meta(options->output);
+    pcast_status status = cli_output_open(&output, options->output, &err);
+    if (status != PCAST_OK)
+        return cli_fail(cli_exit_code(status), options->name, "%s", err.text);
+    if (has_meta)
+        status = sweep_open_meta(&meta, options, argc, argv, &err);
+    if (status != PCAST_OK) {
+        cli_output_abandon(&output);
+        return cli_fail(cli_exit_code(status), options->name, "%s", err.text);
+    }
+    csv_writer csv = {.stream = output.stream};
+    const int code = tensors ? sweep_heads(options, &csv) : sweep_synthetic(options, &csv);
+    if (code != EXIT_OK) {
+        cli_output_abandon(&output);
+        if (has_meta)
+            cli_output_abandon(&meta);
+        return code;
+    }
+    status = cli_output_commit(&output, &err);
+    if (status == PCAST_OK && has_meta)
+        status = cli_output_commit(&meta, &err);
+    else if (has_meta)
+        cli_output_abandon(&meta);
+    return status == PCAST_OK ? EXIT_OK
+                              : cli_fail(cli_exit_code(status), options->name, "%s", err.text);
+}
+
 static int run(sweep_options *options, int argc, char **argv)
 {
     const int tensors = options->q != NULL || options->k != NULL || options->v != NULL;
@@ -176,30 +246,20 @@ static int run(sweep_options *options, int argc, char **argv)
         code = grid_resolve_kernels(&options->grid, options->name);
     if (code == EXIT_OK && !tensors)
         code = grid_resolve_axes(&options->grid, options->name);
+    if (code == EXIT_OK && !tensors)
+        code = grid_check_rows(&options->grid, options->name);
+    if (code == EXIT_OK && tensors)
+        code = check_layers(options);
     if (code != EXIT_OK)
         return code;
     if (options->trials == 0)
         options->trials = 64;
-    if (options->seed == UINT64_MAX)
-        options->seed = 1;
-    cli_output output;
-    pcast_error err;
-    if (cli_output_open(&output, options->output, &err) != PCAST_OK)
-        return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
-    csv_writer csv = {.stream = output.stream};
-    code = tensors ? sweep_heads(options, &csv) : sweep_synthetic(options, &csv);
-    if (code != EXIT_OK) {
-        cli_output_abandon(&output);
-        return code;
-    }
-    if (cli_output_commit(&output, &err) != PCAST_OK)
-        return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
-    return sweep_write_meta(options, argc, argv);
+    return write_files(options, tensors, argc, argv);
 }
 
 int cli_sweep(int argc, char **argv)
 {
-    sweep_options options = {.name = argv[0], .seed = UINT64_MAX, .cpu = pcast_cpu_detect()};
+    sweep_options options = {.name = argv[0], .seed = 1, .cpu = pcast_cpu_detect()};
     /* argp reorders argv; the side file records it as it was given. */
     char **given = cli_alloc((size_t)argc + 1, sizeof *given);
     memcpy(given, argv, (size_t)argc * sizeof *given);

@@ -10,7 +10,8 @@
 typedef struct sweep_options {
     const char *name; /* "pcast sweep" */
     cli_grid grid;
-    unsigned long long trials, seed, threads; /* 0, UINT64_MAX, 0: not given */
+    unsigned long long trials, seed, threads; /* trials, threads: 0 is not given */
+    int seed_given;
     pcast_cpu cpu;
     const char *output;
     /* Tensors. */
@@ -37,8 +38,10 @@ typedef struct sweep_row {
 void sweep_write_header(csv_writer *csv, int tensors);
 void sweep_write_row(csv_writer *csv, const sweep_row *row);
 
-/* Writes OUTPUT's side file: FILE.csv gives FILE.meta.json. Nothing for stdout. */
-int sweep_write_meta(const sweep_options *options, int argc, char **argv);
+/* Opens OUTPUT's side file and writes it; the caller commits it after the CSV. FILE.csv has
+ * FILE.meta.json. */
+pcast_status sweep_open_meta(cli_output *meta, const sweep_options *options, int argc, char **argv,
+                             pcast_error *err);
 
 /* Both write rows and return an exit code. */
 int sweep_synthetic(const sweep_options *options, csv_writer *csv);

@@ -76,7 +76,7 @@ void sweep_write_row(csv_writer *csv, const sweep_row *row)
     const pcast_summary *summary = row->summary;
     const pcast_kernel *kernel = &row->kernel->kernel;
     const int several = summary->rows > 1;
-    csv_text(csv, row->kernel->spec);
+    csv_text(csv, row->kernel->name);
     csv_text(csv, pcast_order_name(kernel->order));
     csv_number(csv, (double)kernel->scale);
     csv_number_if(csv, row->delta != NULL, row->delta != NULL ? *row->delta : 0);
@@ -125,8 +125,11 @@ static char *meta_path(const char *path)
 static json_t *make_meta(const sweep_options *options, int argc, char **argv)
 {
     json_t *arguments = json_array();
-    for (int i = 1; i < argc; i++)
-        json_array_append_new(arguments, json_string(argv[i]));
+    for (int i = 1; i < argc; i++) {
+        json_t *text = json_string(argv[i]);
+        /* JSON holds UTF-8 only. */
+        json_array_append_new(arguments, text != NULL ? text : json_string("(not UTF-8)"));
+    }
     json_t *meta = json_pack("{s:s, s:o, s:s, s:s, s:s}", "command", options->name, "arguments",
                              arguments, "version", PCAST_VERSION, "compiler", PCAST_COMPILER,
                              "cpu_level", pcast_cpu_name(options->cpu));
@@ -140,22 +143,17 @@ static json_t *make_meta(const sweep_options *options, int argc, char **argv)
     return meta;
 }
 
-int sweep_write_meta(const sweep_options *options, int argc, char **argv)
+pcast_status sweep_open_meta(cli_output *meta, const sweep_options *options, int argc, char **argv,
+                             pcast_error *err)
 {
-    if (options->output == NULL || strcmp(options->output, "-") == 0 ||
-        strncmp(options->output, "/dev/", 5) == 0)
-        return EXIT_OK;
     char *path = meta_path(options->output);
-    json_t *meta = make_meta(options, argc, argv);
-    cli_output output;
-    pcast_error err = {"out of memory"};
-    pcast_status status = meta != NULL ? cli_output_open(&output, path, &err) : PCAST_ERR_MEMORY;
+    json_t *json = make_meta(options, argc, argv);
+    pcast_status status = json != NULL ? cli_output_open(meta, path, err) : PCAST_ERR_MEMORY;
     if (status == PCAST_OK) {
-        json_dumpf(meta, output.stream, JSON_INDENT(2));
-        fputc('\n', output.stream);
-        status = cli_output_commit(&output, &err);
+        json_dumpf(json, meta->stream, JSON_INDENT(2));
+        fputc('\n', meta->stream);
     }
-    json_decref(meta);
+    json_decref(json);
     free(path);
-    return status == PCAST_OK ? EXIT_OK : cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
+    return status;
 }

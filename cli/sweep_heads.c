@@ -143,17 +143,10 @@ static pcast_status run_layer(const sweep_options *options, csv_writer *csv, con
 int sweep_heads(const sweep_options *options, csv_writer *csv)
 {
     const size_t layers = options->layers.count > 0 ? options->layers.count : 1;
-    const int has_mark = strstr(options->q, "{layer}") != NULL;
     pcast_error err = {""};
     sink_choice sinks;
     if (parse_sinks(&options->grid.sinks_text, &sinks, &err) != PCAST_OK)
         return cli_fail(EXIT_USAGE, options->name, "--sinks: %s", err.text);
-    if (layers > 1 && !has_mark)
-        return cli_fail(EXIT_USAGE, options->name,
-                        "--layer: several layers need {layer} in the paths");
-    if (options->layers.count == 0 && has_mark)
-        return cli_fail(EXIT_USAGE, options->name,
-                        "--layer: missing, {layer} in a path stands for it");
 
     pcast_kernel *kernels;
     cli_progress progress;
@@ -165,10 +158,9 @@ int sweep_heads(const sweep_options *options, csv_writer *csv)
         const char *layer = options->layers.count > 0 ? options->layers.items[i] : "";
         unsigned long long number = 0;
         layer_files files = {0};
-        if (*layer != '\0')
-            status = cli_parse_count(layer, 0, 1000000, &number, &err);
-        if (status == PCAST_OK)
-            status = read_layer(options, number, &files, &err);
+        if (*layer != '\0') /* checked with the options */
+            number = strtoull(layer, NULL, 10);
+        status = read_layer(options, number, &files, &err);
         if (status == PCAST_OK) {
             const size_t heads = files.tensors[0].rank > 0 ? files.tensors[0].shape[0] : 0;
             progress.total = layers * heads;

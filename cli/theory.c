@@ -3,7 +3,6 @@
 #include "csv.h"
 #include "grid.h"
 
-#include "pcast/experiment.h"
 #include "pcast/theory.h"
 
 #include <math.h>
@@ -119,7 +118,7 @@ static void write_row(csv_writer *csv, const grid_kernel *kernel, const pcast_th
     const int forward = row->order == PCAST_ORDER_FORWARD;
     const pcast_theory_fractions underflow = pcast_theory_underflow(row);
     const pcast_theory_loss loss = pcast_theory_expected_loss(row);
-    csv_text(csv, kernel->spec);
+    csv_text(csv, kernel->name);
     csv_text(csv, pcast_order_name(row->order));
     csv_number(csv, row->scale);
     csv_number(csv, row->delta);
@@ -145,20 +144,6 @@ static void write_row(csv_writer *csv, const grid_kernel *kernel, const pcast_th
     csv_end(csv);
 }
 
-/* The same limits as the sweep's, so that every row means something. */
-static int check(const theory_options *options)
-{
-    const cli_grid *grid = &options->grid;
-    pcast_error err;
-    for (size_t i = 0; i < grid->sinks_count; i++)
-        for (size_t j = 0; j < grid->n_count; j++)
-            for (size_t n = 0; n < grid->kernel_count; n++)
-                if (pcast_synthetic_check_row(&grid->kernels[n].kernel, grid->n[j], grid->sinks[i],
-                                              &err) != PCAST_OK)
-                    return cli_fail(EXIT_USAGE, options->name, "%s", err.text);
-    return EXIT_OK;
-}
-
 static int resolve_sigmas(theory_options *options)
 {
     pcast_error err;
@@ -169,9 +154,9 @@ static int resolve_sigmas(theory_options *options)
     for (size_t i = 0; i < options->sigma_text.count; i++) {
         const char *text = options->sigma_text.items[i];
         if (cli_parse_double(text, &options->sigmas[i], &err) != PCAST_OK ||
-            !(options->sigmas[i] >= 0.01) || options->sigmas[i] > 100)
+            !(options->sigmas[i] >= 0.1) || options->sigmas[i] > 20)
             return cli_fail(EXIT_USAGE, options->name,
-                            "--sigma: '%s' is not a number from 0.01 to 100", text);
+                            "--sigma: '%s' is not a number from 0.1 to 20", text);
     }
     return EXIT_OK;
 }
@@ -226,7 +211,7 @@ static int resolve(theory_options *options)
         code = grid_resolve_axes(&options->grid, options->name);
     if (code == EXIT_OK)
         code = resolve_sigmas(options);
-    return code == EXIT_OK ? check(options) : code;
+    return code == EXIT_OK ? grid_check_rows(&options->grid, options->name) : code;
 }
 
 static int run(theory_options *options)

@@ -224,8 +224,8 @@ def parse_arguments():
     add = parser.add_argument
     add("-o", dest="output", required=True, metavar="DIR", help="folder to write to")
     add("--text", metavar="FILE", help="UTF-8 text (default LICENSES/GPL-3.0-or-later.txt)")
-    add("--tokens", type=token_count, default=1024, metavar="N",
-        help="tokens from the start of the text (default 1024)")
+    add("--tokens", type=token_count, metavar="N",
+        help="tokens from the start of the text (default 1024, or all of a shorter text)")
     add("--layers", type=index_list, metavar="LIST", help="such as 0,3,5:8 (default all)")
     add("--heads", type=index_list, metavar="LIST",
         help="query heads to keep (default all); K and V are written once for each kept "
@@ -258,6 +258,8 @@ def main():
     layers = expand(args.layers, model.layers, "--layers")
     heads = expand(args.heads, model.heads, "--heads")
     limit = min(len(ids), model.context)
+    if args.tokens is None:
+        args.tokens = min(1024, limit)
     if args.tokens > limit:
         die(2, f"argument --tokens: at most {limit} for this text and model")
     ids = np.array(ids[:args.tokens])

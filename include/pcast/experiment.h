@@ -50,6 +50,8 @@ typedef struct pcast_run {
     void *progress_context;
 } pcast_run;
 
+enum { PCAST_DELTA_MAX = 10000 };
+
 /* The paper's experiment: keys 0 .. sinks - 1 score Delta + N(0,1), the others N(0,1), V ~ N(0,1).
  */
 typedef struct pcast_synthetic {
@@ -57,17 +59,18 @@ typedef struct pcast_synthetic {
     size_t sinks; /* 1 .. min(block, keys - 1): the theory takes the sinks to share one block */
     uint64_t seed;
     size_t trials; /* rows, 1 .. 2^32 */
-    const double *deltas;
+    const double
+        *deltas; /* -PCAST_DELTA_MAX .. PCAST_DELTA_MAX, far beyond where anything changes */
     size_t delta_count;
 } pcast_synthetic;
 
-/* Can the experiment have rows of this shape? keys >= 2, 1 <= sinks <= block, sinks < keys;
- * PCAST_ERR_VALUE names the field and why. */
+/* Can the experiment have rows of this shape? keys >= 2, 1 <= sinks <= block, sinks < keys, no
+ * mask; PCAST_ERR_VALUE names the field and why. */
 pcast_status pcast_synthetic_check_row(const pcast_kernel *kernel, size_t keys, size_t sinks,
                                        pcast_error *err);
 
 /* Fills summaries[kernel_count][delta_count]. Memory: O(block * dim) a thread, plus a cache of the
- * draws of at most 64 MiB a thread. PCAST_ERR_VALUE names the field; PCAST_ERR_MEMORY. */
+ * draws of at most 16 MiB a thread. PCAST_ERR_VALUE names the field; PCAST_ERR_MEMORY. */
 pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_run *run,
                                  pcast_summary *summaries, pcast_error *err);
 

@@ -55,6 +55,7 @@ pcast_status pcast_kernel_validate(const pcast_kernel *kernel, pcast_error *err)
 /* Names as SPECs and CSV files write them. */
 const char *pcast_field_name(pcast_field field);
 const char *pcast_order_name(pcast_order order);
+const char *pcast_overflow_name(pcast_overflow overflow);
 const char *pcast_mask_name(pcast_mask mask);
 
 #ifdef __cplusplus

@@ -19,7 +19,7 @@ typedef enum pcast_status {
 } pcast_status;
 
 typedef struct pcast_error {
-    char text[320]; /* one line without a newline; empty when nothing failed */
+    char text[1024]; /* one line without a newline; empty when nothing failed */
 } pcast_error;
 
 #ifdef __cplusplus

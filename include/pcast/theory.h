@@ -101,7 +101,9 @@ typedef struct pcast_theory_loss {
     double mass_kept; /* E[sum (p8/S) / l] / E[sum p / l] over the other keys */
 } pcast_theory_loss;
 
-/* Exact expectations over the scores, up to float32 rounding. Relative error below 1e-5. */
+/* Exact expectations over the scores, up to float32 rounding. Relative error below 1e-4 for 0.1 <=
+ * sigma <= 20 (the cells of E4M3 are integrated with three points each); absolute error of the
+ * underlying integrals below 1e-12. */
 pcast_theory_loss pcast_theory_expected_loss(const pcast_theory_row *row);
 
 /* The MSE to leading order, for insight: the sinks' maximum at its mean, l at its mean, other keys

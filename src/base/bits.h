@@ -4,11 +4,15 @@
 #ifndef PCAST_BASE_BITS_H
 #define PCAST_BASE_BITS_H
 
+#include <float.h>
 #include <stdint.h>
 #include <string.h>
 
 #ifdef __FAST_MATH__
 #error "pcast computes exact bits: its sources must not be compiled with -ffast-math"
+#endif
+#if FLT_EVAL_METHOD != 0
+#error "pcast computes exact bits: float and double must be evaluated in their own precision (-mfpmath=sse)"
 #endif
 
 static inline uint32_t pcast_bits_f32(float x)

@@ -2,6 +2,8 @@
 /* Formats, unpacking and the one rounding routine. Integers only. */
 #include "e4m3/float_format.h"
 
+#include "base/bits.h"
+
 /* Fields: width, mantissa, emin, max_finite, infinity, nan. E4M3 gives its top binade to numbers
  * and keeps only mantissa 7 of it for NaN (OFP8); the others are IEEE 754 and bfloat16. */
 const pcast_float_format pcast_format_e4m3 = {8, 3, -6, 0x7E, 0, 0x7F};

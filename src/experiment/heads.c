@@ -34,6 +34,12 @@ typedef struct gap_sums {
     uint64_t queries;
 } gap_sums;
 
+/* The first score of a head that is not finite in FP32, if any. */
+typedef struct overflow {
+    int found;
+    size_t query, key;
+} overflow;
+
 typedef struct heads_run {
     const pcast_heads *experiment;
     const pcast_run *run;
@@ -45,6 +51,7 @@ typedef struct heads_run {
     workspace *workspaces;    /* [threads] */
     pcast_head *heads;
     pcast_summary *summaries;
+    overflow *overflows; /* [heads] */
 } heads_run;
 
 static pcast_status check_finite(const char *name, const pcast_tensor *tensor, pcast_error *err)
@@ -177,21 +184,16 @@ static size_t row_scores(const heads_run *self, workspace *space, size_t head, s
     const float *q = self->experiment->q->data + (head * self->queries + query) * self->dim;
     const float *k = self->experiment->k->data + head / self->group * self->keys * self->dim;
     pcast_scores(self->engine, q, k, visible, self->dim, self->softmax_scale, space->scores);
+    for (size_t i = 0; i < visible; i++)
+        if (!isfinite(space->scores[i]) && !self->overflows[head].found)
+            self->overflows[head] = (overflow){1, query, i};
     return visible;
 }
 
-static float row_max(const float *scores, size_t count)
-{
-    float max = -INFINITY;
-    for (size_t i = 0; i < count; i++)
-        max = scores[i] > max ? scores[i] : max;
-    return max;
-}
-
 /* Adds the query's exact softmax to space->mass. */
-static void add_mass(workspace *space, size_t visible)
+static void add_mass(const heads_run *self, workspace *space, size_t visible)
 {
-    const double max = (double)row_max(space->scores, visible);
+    const double max = (double)self->engine->max(-INFINITY, space->scores, visible);
     double l = 0;
     for (size_t i = 0; i < visible; i++)
         l += pcast_exp_f64((double)space->scores[i] - max);
@@ -212,7 +214,7 @@ static void find_sinks(const heads_run *self, workspace *space, size_t head)
     for (size_t i = 0; i < self->keys; i++)
         space->mass[i] = 0;
     for (size_t query = 0; query < self->queries; query++)
-        add_mass(space, row_scores(self, space, head, query));
+        add_mass(self, space, row_scores(self, space, head, query));
     for (size_t n = 0; n < sinks; n++) {
         size_t best = self->keys;
         for (size_t i = 0; i < self->keys; i++)
@@ -266,8 +268,8 @@ static void run_row(const heads_run *self, workspace *space, size_t head, size_t
     const float *values =
         self->experiment->v->data + head / self->group * self->keys * self->value_dim;
     pcast_reference reference;
-    pcast_reference_start(&reference, (double)row_max(space->scores, visible), space->reference,
-                          space->reference + self->value_dim, self->value_dim);
+    pcast_reference_start(&reference, (double)self->engine->max(-INFINITY, space->scores, visible),
+                          space->reference, space->reference + self->value_dim, self->value_dim);
     pcast_reference_add(&reference, space->scores, values, visible);
     pcast_reference_finish(&reference);
 
@@ -331,8 +333,8 @@ pcast_status pcast_heads_run(const pcast_heads *experiment, const pcast_run *run
     pcast_status status = check_run(experiment, run, err);
     if (status != PCAST_OK)
         return status;
-    const size_t threads = (size_t)pcast_thread_count(run);
     const size_t count = experiment->q->shape[0];
+    const size_t threads = (size_t)pcast_thread_count(run, count);
     heads_run self = {
         .experiment = experiment,
         .run = run,
@@ -353,18 +355,26 @@ pcast_status pcast_heads_run(const pcast_heads *experiment, const pcast_run *run
         self.softmax_scale = pcast_default_softmax_scale(self.dim);
     self.codes = calloc(run->kernel_count, sizeof *self.codes);
     self.workspaces = calloc(threads, sizeof *self.workspaces);
-    if (self.codes == NULL || self.workspaces == NULL)
+    self.overflows = calloc(count, sizeof *self.overflows);
+    if (self.codes == NULL || self.workspaces == NULL || self.overflows == NULL)
         status = pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu threads", threads);
     for (size_t n = 0; status == PCAST_OK && n < run->kernel_count; n++)
         pcast_code_values_init(&self.codes[n], &run->kernels[n]);
     for (size_t t = 0; status == PCAST_OK && t < threads; t++)
         status = workspace_init(&self.workspaces[t], &self, largest_block(run), err);
     if (status == PCAST_OK)
-        pcast_parallel(run, 0, count, count, run_head, &self);
+        pcast_parallel(run, (int)threads, 0, count, count, run_head, &self);
+    for (size_t h = 0; status == PCAST_OK && h < count; h++)
+        if (self.overflows[h].found)
+            status = pcast_fail(
+                err, PCAST_ERR_INPUT,
+                "%s: the score of [head %zu, query %zu] against key %zu overflows float32",
+                tensor_name(experiment, 0), h, self.overflows[h].query, self.overflows[h].key);
     pcast_fpenv_leave(&env);
     for (size_t t = 0; self.workspaces != NULL && t < threads; t++)
         workspace_free(&self.workspaces[t]);
     free(self.codes);
     free(self.workspaces);
+    free(self.overflows);
     return status;
 }

@@ -6,16 +6,17 @@
 
 #include <omp.h>
 
-int pcast_thread_count(const pcast_run *run)
+int pcast_thread_count(const pcast_run *run, size_t pieces)
 {
-    return run->threads > 0 ? run->threads : omp_get_num_procs();
+    const int wanted = run->threads > 0 ? run->threads : omp_get_num_procs();
+    return (size_t)wanted < pieces ? wanted : (int)pieces;
 }
 
-void pcast_parallel(const pcast_run *run, size_t first, size_t count, size_t total,
+void pcast_parallel(const pcast_run *run, int threads, size_t first, size_t count, size_t total,
                     pcast_piece *piece, void *context)
 {
     size_t done = first;
-#pragma omp parallel num_threads(pcast_thread_count(run))
+#pragma omp parallel num_threads(threads)
     {
         pcast_fpenv env;
         pcast_fpenv_enter(&env);

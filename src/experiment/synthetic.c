@@ -38,6 +38,7 @@ typedef struct synthetic_run {
     const pcast_synthetic *experiment;
     const pcast_run *run;
     const pcast_engine *engine;
+    size_t threads;
     size_t block; /* largest block of any kernel, at least REFERENCE_BLOCK */
     pcast_code_values *codes;
     workspace *workspaces;
@@ -60,6 +61,9 @@ pcast_status pcast_synthetic_check_row(const pcast_kernel *kernel, size_t keys, 
     if (sinks >= keys)
         return pcast_fail(err, PCAST_ERR_VALUE, "sinks: %zu of %zu keys leave no other key", sinks,
                           keys);
+    if (kernel->mask != PCAST_MASK_NONE)
+        return pcast_fail(err, PCAST_ERR_VALUE,
+                          "mask: a synthetic row is one query that sees every key; only 'none'");
     return PCAST_OK;
 }
 
@@ -72,9 +76,9 @@ static pcast_status check(const pcast_synthetic *experiment, const pcast_run *ru
         return pcast_fail(err, PCAST_ERR_VALUE, "trials: %zu is not from 1 to 2^32",
                           experiment->trials);
     for (size_t i = 0; i < experiment->delta_count; i++)
-        if (!isfinite(experiment->deltas[i]))
-            return pcast_fail(err, PCAST_ERR_VALUE, "delta: %g is not finite",
-                              experiment->deltas[i]);
+        if (!(fabs(experiment->deltas[i]) <= PCAST_DELTA_MAX))
+            return pcast_fail(err, PCAST_ERR_VALUE, "delta: %g is not from -%d to %d",
+                              experiment->deltas[i], PCAST_DELTA_MAX, PCAST_DELTA_MAX);
     for (size_t i = 0; i < run->kernel_count; i++) {
         const pcast_kernel *kernel = &run->kernels[i];
         pcast_status status = pcast_kernel_validate(kernel, err);
@@ -82,10 +86,6 @@ static pcast_status check(const pcast_synthetic *experiment, const pcast_run *ru
             status = pcast_synthetic_check_row(kernel, experiment->keys, experiment->sinks, err);
         if (status != PCAST_OK)
             return status;
-        if (kernel->mask != PCAST_MASK_NONE)
-            return pcast_fail(
-                err, PCAST_ERR_VALUE,
-                "mask: a synthetic row is one query that sees every key; only 'none'");
     }
     return PCAST_OK;
 }
@@ -244,7 +244,7 @@ static void run_trials(synthetic_run *self, size_t chunk, pcast_tally *tallies)
     for (size_t first = 0; first < trials; first += chunk) {
         const size_t count = trials - first < chunk ? trials - first : chunk;
         self->first_trial = first;
-        pcast_parallel(self->run, first, count, trials, run_trial, self);
+        pcast_parallel(self->run, (int)self->threads, first, count, trials, run_trial, self);
         for (size_t t = 0; t < count; t++)
             for (size_t i = 0; i < configs; i++)
                 pcast_tally_add(&tallies[i], &self->losses[t * configs + i]);
@@ -258,11 +258,12 @@ pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_
     if (status != PCAST_OK)
         return status;
     const size_t configs = run->kernel_count * experiment->delta_count;
-    const size_t threads = (size_t)pcast_thread_count(run);
+    const size_t threads = (size_t)pcast_thread_count(run, experiment->trials);
     const size_t chunk = threads * TRIALS_PER_THREAD;
     synthetic_run self = {.experiment = experiment,
                           .run = run,
                           .engine = pcast_engine_for(run->cpu),
+                          .threads = threads,
                           .block = REFERENCE_BLOCK};
     for (size_t n = 0; n < run->kernel_count; n++)
         if (run->kernels[n].block > self.block)

@@ -2,12 +2,13 @@
 /* Draws of a trial (docs/numerics.md, steps 1.3 and 1.4). */
 #include "experiment/synthetic_draws.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "random/draws.h"
 
 #include <stdlib.h>
 
-enum { CACHE_BYTES = 64 << 20 };
+enum { CACHE_BYTES = 16 << 20 };
 
 pcast_status pcast_draws_init(pcast_draws *draws, uint64_t seed, size_t keys, size_t dim,
                               size_t block, pcast_error *err)

@@ -2,7 +2,9 @@
 /* Field names, parsing of values and SPECs, validation. */
 #include "pcast/kernel.h"
 
+#include "base/bits.h"
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "kernel/presets.h"
 
 #include <errno.h>
@@ -23,6 +25,11 @@ const char *pcast_field_name(pcast_field field)
 const char *pcast_order_name(pcast_order order)
 {
     return order_names[order];
+}
+
+const char *pcast_overflow_name(pcast_overflow overflow)
+{
+    return overflow_names[overflow];
 }
 
 const char *pcast_mask_name(pcast_mask mask)
@@ -71,7 +78,10 @@ static int scale_in_range(float scale)
 static pcast_status set_scale(pcast_kernel *kernel, const char *value, pcast_error *err)
 {
     char *end;
+    pcast_fpenv env;
+    pcast_fpenv_enter(&env); /* strtof rounds as the caller's mode says */
     const float scale = strtof(value, &end);
+    pcast_fpenv_leave(&env);
     if (end == value || *end != '\0' || !scale_in_range(scale))
         return pcast_fail(err, PCAST_ERR_VALUE, "scale: '%s' is not a number from 2^-64 to 2^64",
                           value);
@@ -172,8 +182,23 @@ pcast_status pcast_kernel_parse(const char *spec, pcast_kernel *kernel, unsigned
     return status;
 }
 
+/* Is an enum's value one of the words? */
+static int names(const char *const *words, int value)
+{
+    int count = 0;
+    while (words[count] != NULL)
+        count++;
+    return value >= 0 && value < count;
+}
+
 pcast_status pcast_kernel_validate(const pcast_kernel *kernel, pcast_error *err)
 {
+    if (!names(order_names, (int)kernel->order))
+        return pcast_fail(err, PCAST_ERR_VALUE, "order: %d is no order", (int)kernel->order);
+    if (!names(overflow_names, (int)kernel->overflow))
+        return pcast_fail(err, PCAST_ERR_VALUE, "overflow: %d is no mode", (int)kernel->overflow);
+    if (!names(mask_names, (int)kernel->mask))
+        return pcast_fail(err, PCAST_ERR_VALUE, "mask: %d is no mask", (int)kernel->mask);
     if (kernel->block < 1 || kernel->block > PCAST_BLOCK_MAX)
         return pcast_fail(err, PCAST_ERR_VALUE, "block: %zu is not from 1 to %d", kernel->block,
                           PCAST_BLOCK_MAX);

@@ -2,6 +2,8 @@
 /* Choice of the engine. */
 #include "softmax/engine.h"
 
+#include "base/bits.h"
+
 const pcast_engine *pcast_engine_for(pcast_cpu level)
 {
 #if defined(PCAST_HAVE_AVX2)

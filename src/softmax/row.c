@@ -64,9 +64,10 @@ pcast_tile pcast_row_step(const pcast_kernel *kernel, const pcast_engine *engine
     const size_t count = range.count;
 
     const float m = engine->max(row->m, scores, count); /* 4.1 */
-    const float alpha = pcast_exp_f32(row->m - m);      /* 4.2 */
+    const float origin = m == -INFINITY ? 0.0f : m;
+    const float alpha = pcast_exp_f32(row->m - origin); /* 4.2 */
     for (size_t i = 0; i < count; i++) {
-        scratch->p[i] = pcast_exp_f32(scores[i] - m); /* 4.3 */
+        scratch->p[i] = pcast_exp_f32(scores[i] - origin); /* 4.3 */
         const float scaled = scratch->p[i] * kernel->scale;
         scratch->p8[i] = pcast_e4m3_encode_f32(scaled, cast); /* 4.5 */
         scratch->p8_value[i] = pcast_e4m3_decode_f32(scratch->p8[i]);

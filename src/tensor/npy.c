@@ -263,7 +263,8 @@ pcast_status pcast_npy_read(const char *path, pcast_tensor *tensor, pcast_error 
     pcast_status status = pcast_file_read(path, &bytes, &size, err);
     if (status != PCAST_OK)
         return status;
-    status = pcast_npy_parse(bytes, size, path, tensor, err);
+    status =
+        pcast_npy_parse(bytes, size, strcmp(path, "-") == 0 ? "standard input" : path, tensor, err);
     free(bytes);
     return status;
 }

@@ -2,6 +2,8 @@
 /* Size and release of tensors. */
 #include "pcast/tensor.h"
 
+#include "base/bits.h"
+
 #include <stdlib.h>
 
 size_t pcast_tensor_size(const pcast_tensor *tensor)

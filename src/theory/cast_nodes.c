@@ -8,14 +8,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Cells of normal codes are at most ln(9/8) = 0.12 wide, where two points integrate the smooth
- * factors to 1e-6; wider stretches get eight points for each nat. */
-enum { NARROW_POINTS = 2, WIDE_POINTS = 8, CODES = 127 };
+/* At unit length, cells of normal codes are at most ln(9/8) = 0.12 wide, where two points integrate
+ * the smooth factors to 1e-6; wider stretches get twelve points for each nat. */
+enum { NARROW_POINTS = 3, WIDE_POINTS = 12, CODES = 127 };
 #define NARROW 0.2
 
 typedef struct builder {
     pcast_cast_nodes *nodes;
     gsl_integration_glfixed_table *narrow, *wide;
+    double length;
 } builder;
 
 static void add_stretch(builder *build, double low, double high, double cast)
@@ -23,8 +24,8 @@ static void add_stretch(builder *build, double low, double high, double cast)
     pcast_cast_nodes *nodes = build->nodes;
     if (!(high > low))
         return;
-    const int is_wide = high - low > NARROW;
-    const int pieces = is_wide ? (int)ceil(high - low) : 1;
+    const int is_wide = high - low > NARROW * build->length;
+    const int pieces = is_wide ? (int)ceil((high - low) / build->length) : 1;
     const double width = (high - low) / pieces;
     for (int piece = 0; piece < pieces; piece++)
         for (size_t i = 0; i < (is_wide ? WIDE_POINTS : NARROW_POINTS); i++) {
@@ -46,13 +47,13 @@ static double upper_edge(int code, double scale)
     return midpoint < scale ? log(midpoint / scale) : 0;
 }
 
-int pcast_cast_nodes_init(pcast_cast_nodes *nodes, double scale, double low)
+int pcast_cast_nodes_init(pcast_cast_nodes *nodes, double scale, double low, double length)
 {
     const double first_edge = upper_edge(0, scale);
-    const size_t capacity = (size_t)(WIDE_POINTS * (ceil(-low) + 2) + CODES * 2 * WIDE_POINTS);
+    const size_t capacity = (size_t)(WIDE_POINTS * (ceil(-low / length) + 2.0 * CODES));
     *nodes = (pcast_cast_nodes){0};
     builder build = {nodes, gsl_integration_glfixed_table_alloc(NARROW_POINTS),
-                     gsl_integration_glfixed_table_alloc(WIDE_POINTS)};
+                     gsl_integration_glfixed_table_alloc(WIDE_POINTS), length};
     nodes->x = calloc(capacity, sizeof *nodes->x);
     nodes->weight = calloc(capacity, sizeof *nodes->weight);
     nodes->cast = calloc(capacity, sizeof *nodes->cast);

@@ -181,6 +181,8 @@ static void transform(moments *self, transforms *kind, double m, double shift,
         memset(kind->cast[w], 0, u_count * sizeof(double));
     for (size_t i = 0; i < self->tail.count; i++) {
         const double density = pcast_normal_pdf(center - self->tail.x[i] / sigma) / sigma;
+        if (density < 1e-30)
+            continue;
         accumulate(kind->below, -density * self->tail.weight[i], self->tail_decay + i * u_count,
                    u_count);
     }
@@ -204,7 +206,9 @@ static void add_point(const moments *self, size_t u, double free_other, double f
     const double log_below = log(other->below[u]), log_free = log(free_other);
     const double log_sink_below = log(GSL_MAX(sink->below[u], VANISHES)),
                  log_sink_free = log(free_sink);
-    const double f = other->density / other->below[u], g = sink->density / sink->below[u];
+    const double f = other->density / other->below[u];
+    /* Where it vanishes, no run with sinks seen is counted. */
+    const double g = sink->below[u] < VANISHES ? 0 : sink->density / sink->below[u];
     for (int i = 0; i < self->run_count; i++) {
         const pcast_visits *run = &self->runs[i];
         const double seen = run->seen, sinks_seen = run->sinks_seen;
@@ -268,8 +272,12 @@ static int init(moments *self, const pcast_theory_row *row)
     plan_grid(self);
     self->run_count = pcast_visits_of(row, self->runs);
     const double m_high = (double)GSL_MAX(self->m_high, self->second_high) * self->step;
-    return pcast_cast_nodes_init(&self->nodes, row->scale, -m_high - REACH_HIGH * row->sigma) &&
-           pcast_cast_nodes_init(&self->tail, 0x1p-20, -(REACH_LOW + REACH_HIGH) * row->sigma) &&
+    const double length = row->sigma < 1 ? row->sigma : 1;
+    return pcast_cast_nodes_init(&self->nodes, row->scale, -m_high - REACH_HIGH * row->sigma,
+                                 length) &&
+           pcast_cast_nodes_init(&self->tail, 0x1p-20,
+                                 -fabs(row->delta) - (REACH_LOW + REACH_HIGH) * row->sigma,
+                                 length) &&
            transforms_init(&self->other, (size_t)self->y_count) &&
            transforms_init(&self->sink, (size_t)self->y_count) && fill_tables(self);
 }

@@ -3,6 +3,8 @@
 #ifndef PCAST_THEORY_NORMAL_H
 #define PCAST_THEORY_NORMAL_H
 
+#include "base/bits.h"
+
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_math.h>

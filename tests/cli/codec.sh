@@ -16,6 +16,8 @@ t sh -c "printf '1\nabc\n2\n' | pcast codec"
 t sh -c "printf '0x1FFFFFFFF\n' | pcast codec"
 t sh -c "printf '0x100\n' | pcast codec --from e4m3 --to f32"
 t sh -c "printf '1 2\n' | pcast codec"
+t sh -c "printf '+0x3F800000\n' | pcast codec"
+t sh -c "printf '1\000junk\n' | pcast codec"
 t sh -c "printf '1\nabc\n' | pcast codec -o x.csv"
 t pcast codec --from f32 --to f16
 t pcast codec --from e4m3

@@ -43,3 +43,42 @@ t pcast plot s.csv h.csv
 t pcast summary
 t sh -c 'PATH=$(dirname "$(command -v pcast)") pcast plot s.csv -o x.svg'
 leftovers
+# Contents: numbers that can be checked by eye. A tenth at 4 + 0.05/0.2, half at 6 + 0.05/0.2; the largest gain of S = 256 is
+# 8e-5/1e-5 at 6, of the reverse order 6e-5/1e-5 at 5. Unsorted on purpose.
+cat > crafted.csv <<'CSV'
+order,scale,delta,underflow,underflow_se,mse,mse_se,n,block,sinks,trials
+forward,1,7,0.65,0.01,9e-5,1e-6,512,64,2,9
+forward,1,4,0.05,0.02,2e-5,1e-6,512,64,2,9
+forward,1,5,0.25,0.03,6e-5,2e-6,512,64,2,9
+forward,1,6,0.45,0.04,8e-5,3e-6,512,64,2,9
+forward,256,5,0.01,0.05,2e-5,4e-6,512,64,2,9
+forward,256,6,0.02,0.06,1e-5,5e-6,512,64,2,9
+reverse,1,5,0.2,0.07,1e-5,6e-6,512,64,2,9
+
+CSV
+t pcast summary crafted.csv
+t sh -c 'pcast plot crafted.csv --script | grep -A 4 -E "^.(underflow0|mse1|underflow2) <<"'
+t sh -c 'pcast plot crafted.csv --script | grep -c "yerrorbars"'
+t sh -c 'pcast plot crafted.csv --script | sed -n "/^.theory0 <</,/^EOD/p" | sed -n "2p;122p"'
+t sh -c "pcast theory --order forward --scale 1 --n 512 --block 64 --sinks 2 --delta 4,7 | cut -d, -f4,15"
+t sh -c 'seq 10 | sed "s/.*/forward,&,5,0.1,1e-5/; 1i order,scale,delta,underflow,mse" | pcast plot - --script | grep -o "rgb .#[0-9A-F]*. title" | sort -u | wc -l'
+# A head missing from one series leaves a gap, not another head's numbers.
+cat > heads.csv <<'CSV'
+order,scale,gap,gap_sigma,underflow,mse,rel_l2,layer,head
+forward,1,5,2,0.1,1e-5,0.01,3,0
+forward,1,6,3,0.2,1e-5,0.02,3,1
+forward,256,6,3,0.3,1e-5,0.03,3,1
+CSV
+t pcast summary heads.csv
+# Fields that are no numbers, or out of range.
+for change in 's/,5,0.25/,inf,0.25/' 's/,5,0.25/,x,0.25/' 's/,0.25,/,much,/' 's/,512,64/,1e30,64/' 's/,512,64/,0,64/'; do
+    sed "$change" crafted.csv > changed.csv
+    t pcast summary changed.csv
+    t pcast plot changed.csv -o x.svg
+done
+# Failed writes are noticed.
+t sh -c 'pcast plot s.csv > /dev/full'
+t sh -c 'pcast plot s.csv -o /dev/full'
+t pcast plot s.csv -o ''
+rm -f ./*.csv ./*.json ./*.svg ./*.png
+leftovers

@@ -13,6 +13,10 @@ t pcast sweep --delta 0:12:0 -o x.csv
 t pcast sweep --delta 12:0:1 -o x.csv
 t pcast sweep --delta 0:1e9:1 -o x.csv
 t pcast sweep --delta '' -o x.csv
+t pcast sweep --delta 1e39 -o x.csv
+t sh -c 'pcast sweep --order "$(printf "forward\nx")" -o x.csv'
+t pcast sweep --n 4096,1 -o x.csv
+t pcast sweep -o ''
 t pcast sweep --n 0 -o x.csv
 t pcast sweep --n -5 -o x.csv
 t pcast sweep --n 1 -o x.csv
@@ -45,6 +49,12 @@ t pcast sweep --trials 2 -o missing/x.csv
 t pcast sweep --trials 2 -o .
 t sh -c 'pcast sweep --trials 2 --delta 1 > /dev/full'
 t sh -c 'pcast sweep --trials 2 --delta 1 -o /dev/full'
+ln -s nowhere dangling.csv
+t pcast sweep --trials 2 -o dangling.csv
+rm dangling.csv
+mkdir blocked.meta.json
+t pcast sweep --trials 2 --delta 1 -o blocked.csv
+rmdir blocked.meta.json
 mkdir full.csv.d && echo keep > old.csv
 t pcast sweep --scale 0 -o old.csv
 t cat old.csv

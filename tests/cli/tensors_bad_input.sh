@@ -22,6 +22,7 @@ shape '(2, 4, 2)' 64 > two.npy
 shape '(1, 0, 2)' 0 > empty.npy
 npy "{'descr': '<f2', 'fortran_order': False, 'shape': (1, 4, 2), }" 14 > nan.npy
 printf '\000\176' >> nan.npy
+{ npy "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 4, 2), }" 28; printf '\377\377\177\177'; } > large.npy
 echo hello > text.npy
 : > nothing.npy
 
@@ -48,6 +49,12 @@ t pcast sweep --q ok.npy --k ok.npy --v ok.npy --mask none,causal -o x.csv
 t pcast sweep --q ok.npy --k ok.npy --v ok.npy --softmax-scale 0 -o x.csv
 t pcast sweep --q ok.npy --k ok.npy --v ok.npy --layer 1,2 -o x.csv
 t pcast sweep --q 'ok{layer}.npy' --k ok.npy --v ok.npy -o x.csv
+t pcast sweep --q ok.npy --k ok.npy --v 'ok{layer}.npy' -o x.csv
 t pcast sweep --q 'ok{layer}.npy' --k ok.npy --v ok.npy --layer 7 -o x.csv
+t pcast sweep --q 'ok{layer}.npy' --k ok.npy --v ok.npy --layer 7,8 -o x.csv
+t pcast sweep --q 'ok{layer}.npy' --k 'ok{layer}.npy' --v 'ok{layer}.npy' --layer 7,x -o x.csv
+t sh -c 'pcast sweep --q - --k - --v ok.npy < ok.npy'
+t sh -c 'pcast sweep --q - --k ok.npy --v ok.npy --sinks 1 < text.npy'
+t pcast sweep --q large.npy --k large.npy --v ok.npy --sinks 1 -o x.csv
 rm -f ./*.npy
 leftovers

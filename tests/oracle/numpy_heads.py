@@ -11,6 +11,7 @@ usage: numpy_heads.py PCAST; exit 77 (skipped) where a package is missing.
 """
 import csv
 import io
+import math
 import os
 import subprocess
 import sys
@@ -113,6 +114,12 @@ def main():
                         wrong += 1
                         print(f"{kind} {row['order']} S = {row['scale']} head {row['head']}: {column} "
                               f"{row[column]}, NumPy {want[column]:.9g}")
+                predicted = "" if row["order"] == "reverse" else 0.5 * (1 + math.erf(
+                    (want["gap"] - math.log(1024 * float(row["scale"]))) / (want["gap"] / want["gap_sigma"]) / math.sqrt(2)))
+                if (row["theory_f"] == "") != (predicted == "") or (
+                        predicted != "" and abs(float(row["theory_f"]) - predicted) > 1e-4 * predicted):
+                    wrong += 1
+                    print(f"{kind} head {row['head']}: theory_f {row['theory_f']}, NumPy {predicted}")
                 if row["sink_keys"] != want["sink_keys"]:
                     wrong += 1
                     print(f"{kind} head {row['head']}: sinks {row['sink_keys']}, NumPy {want['sink_keys']}")

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 try:
-    from mpmath import mp, mpf, inf, log, ncdf, npdf, quad
+    from mpmath import log, mp, mpf, ncdf, npdf, quad, sqrt
 except ImportError as error:
     print(f"skipped: Python package {error.name} is missing")
     sys.exit(77)
@@ -33,8 +33,7 @@ def flushed(depth, others, sinks, delta):
     return quad(tail, [-38, -20, -14, -10, -7, -5, -3, -1, 1, 3, 6, 12])
 
 
-def expected(order, n, block, sinks, delta, scale):
-    depth = 10 * log(2) + log(scale)
+def expected(order, n, block, sinks, delta, depth):
     blocks = -(-n // block)
     total = outside = mpf(0)
     seen = 0
@@ -47,6 +46,11 @@ def expected(order, n, block, sinks, delta, scale):
         total += part
         outside += part if j > 0 else 0
     return outside / (n - block), total / (n - sinks)
+
+
+def delta_k_sd(k):
+    mean = delta_k(k)
+    return sqrt(quad(lambda x: (x - mean) ** 2 * k * npdf(x) * ncdf(x) ** (k - 1), [-40, -8, -4, 0, 2, 4, 8, 40]))
 
 
 def main():
@@ -68,16 +72,21 @@ def main():
         k, scale = int(row["sinks"]), mpf(row["scale"])
         want = delta_k(k)
         check(f"delta_k, k = {k}", row["delta_k"], want, 1e-8)
+        check(f"delta_k_sd, k = {k}", row["delta_k_sd"], delta_k_sd(k), 1e-8)
         check(f"delta_c, k = {k}, S = {scale}", row["delta_c"], 10 * log(2) + log(scale) - want, 1e-8)
         check(f"F, k = {k}, S = {scale}", row["theory_f"], ncdf(5 + want - 10 * log(2) - log(scale)), 1e-7)
         rows += 1
     for shape in (("--n", "300", "--block", "64"), ("--n", "200", "--block", "100", "--sinks", "1")):
-        for row in theory(*shape, "--delta", "0,3,6,9.5,13", "--scale", "1,256"):
+        for row in theory(*shape, "--delta", "0,6,13", "--scale", "1,256"):
             order, n, block, sinks = row["order"], int(row["n"]), int(row["block"]), int(row["sinks"])
-            outside, total = expected(order, n, block, sinks, mpf(row["delta"]), mpf(row["scale"]))
+            depth = 10 * log(2) + log(mpf(row["scale"]))
+            outside, total = expected(order, n, block, sinks, mpf(row["delta"]), depth)
+            # Below 7.5 * 2^-9 a code is subnormal or zero.
+            subnormal = expected(order, n, block, sinks, mpf(row["delta"]), depth - log(7.5) - log(2))[1] - total
             name = f"{order}, N = {n}, B = {block}, Delta = {row['delta']}, S = {row['scale']}"
             check(f"theory_exact, {name}", row["theory_exact"], outside, 1e-7)
             check(f"theory_underflow, {name}", row["theory_underflow"], total, 1e-7)
+            check(f"theory_subnormal, {name}", row["theory_subnormal"], subnormal, 1e-5)
             rows += 1
     print(f"theory against mpmath: {rows} rows, {wrong} values wrong")
     sys.exit(1 if wrong or rows == 0 else 0)

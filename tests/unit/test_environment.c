@@ -3,6 +3,7 @@
  * bit nor are changed. Built a second time with -ffast-math, as a careless caller would. */
 #include "pcast/cpu.h"
 #include "pcast/e4m3.h"
+#include "pcast/experiment.h"
 #include "pcast/softmax.h"
 
 #include "unit.h"
@@ -57,6 +58,32 @@ static void compute(results *out)
     out->l = output.l;
 }
 
+/* Both kinds of experiment, as statistics. */
+static void run_experiments(pcast_summary summaries[2])
+{
+    const double deltas[] = {6};
+    const pcast_kernel kernel = {.block = 64, .scale = 448};
+    const pcast_run run = {
+        .kernels = &kernel, .kernel_count = 1, .threads = 2, .cpu = pcast_cpu_detect()};
+    const pcast_synthetic synthetic = {KEYS, 3, 4, 11, 6, deltas, 1};
+    const pcast_tensor tensor = {3, {1, 60, 5}, values + KEYS};
+    const pcast_heads heads = {&tensor, &tensor, &tensor, 2, 1, 1e30f, {0}};
+    size_t sinks[2];
+    pcast_head head = {.sinks = sinks};
+    pcast_error err = {""};
+    memset(summaries, 0, 2 * sizeof *summaries);
+    assert_int_equal(pcast_synthetic_run(&synthetic, &run, &summaries[0], &err), PCAST_OK);
+    assert_int_equal(pcast_heads_run(&heads, &run, &head, &summaries[1], &err), PCAST_OK);
+}
+
+/* The scale of a SPEC that binary32 cannot hold exactly. */
+static float parsed_scale(void)
+{
+    pcast_kernel kernel;
+    assert_int_equal(pcast_kernel_parse("paper:scale=447.8898", &kernel, NULL, NULL), PCAST_OK);
+    return kernel.scale;
+}
+
 static void fill(void)
 {
     uint64_t random = 12345;
@@ -71,10 +98,13 @@ static void test_environment(void **state)
 {
     (void)state;
     static results expected, got;
+    pcast_summary expected_summaries[2], got_summaries[2];
     const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     fill();
     fesetenv(FE_DFL_ENV);
     compute(&expected);
+    run_experiments(expected_summaries);
+    const float scale = parsed_scale();
     for (int m = 0; m < 4; m++)
         for (int flush = 0; flush < 2; flush++) {
             fesetenv(FE_DFL_ENV);
@@ -84,6 +114,10 @@ static void test_environment(void **state)
             _mm_setcsr(csr);
 #endif
             compute(&got);
+            run_experiments(got_summaries);
+            assert_memory_equal(got_summaries, expected_summaries, sizeof got_summaries);
+            const float got_scale = parsed_scale();
+            assert_memory_equal(&got_scale, &scale, sizeof scale);
             assert_int_equal(fegetround(), modes[m]);
 #if defined(__x86_64__)
             assert_int_equal(_mm_getcsr() & ~0x3Fu, csr & ~0x3Fu); /* all but exception flags */

@@ -169,7 +169,7 @@ static void test_threads_and_levels(void **state)
 static void test_draws_without_cache(void **state)
 {
     (void)state;
-    /* 17 million numbers do not fit the cache of 64 MiB; 300 keys of them, by blocks, equal a small
+    /* 17 million numbers do not fit the cache of 16 MiB; 300 keys of them, by blocks, equal a small
      * cached run. */
     pcast_draws large, small;
     pcast_error err;

@@ -49,6 +49,25 @@ static void test_reference(void **state)
     mpfr_clears(w, l, sum, term, (mpfr_ptr)NULL);
 }
 
+/* Large values that cancel: plain sums would lose the small rest, compensated ones keep it. */
+static void test_reference_is_compensated(void **state)
+{
+    (void)state;
+    const float scores[4] = {0, 0, 0, 0}, values[4] = {0x1p60f, 1, -0x1p60f, 2};
+    double o, lost;
+    pcast_reference reference;
+    pcast_reference_start(&reference, 0, &o, &lost, 1);
+    pcast_reference_add(&reference, scores, values, 4);
+    pcast_reference_finish(&reference);
+    assert_bits_f64(o, 0.75);
+    /* And in l: 1 + 2^20 weights of 2^-54 each, of which a plain sum loses every one. */
+    pcast_sum sum = {0, 0};
+    pcast_sum_add(&sum, 1);
+    for (int i = 0; i < 1 << 20; i++)
+        pcast_sum_add(&sum, 0x1p-54);
+    assert_bits_f64(sum.value + sum.lost, 1 + 0x1p-34);
+}
+
 /* Two blocks of a row with S = 1 by hand.
  * First: p = {1 (sink), 2^-10 (flushes: a tie), 2^-8 (code 2, exact), 17/16 * 2^-3 (a tie, to
  * 2^-3)}, alpha 0. Second: alpha = 1/2, p = {3/4 (exact), 2^-11 (flushes), 0 (masked)}. l = 2. */
@@ -115,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_reference_is_compensated),
         cmocka_unit_test(test_loss),
         cmocka_unit_test(test_saturated_and_nan),
     };

@@ -3,10 +3,19 @@
  * a grid) and against limits that can be seen without computing. */
 #include "pcast/theory.h"
 
+#include "theory/visits.h"
+
 #include "unit.h"
 
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_math.h>
 #include <math.h>
+
+static pcast_theory_row make(pcast_order order, size_t keys, size_t block, size_t sinks,
+                             double scale, double delta)
+{
+    return (pcast_theory_row){order, keys, sinks, block, scale, delta, 1};
+}
 
 static void test_published_values(void **state)
 {
@@ -15,53 +24,161 @@ static void test_published_values(void **state)
     assert_near(pcast_theory_delta_k(1), 0, 1e-12);
     assert_near(pcast_theory_delta_k(2), 0.5641895835477563, 1e-12); /* 1 / sqrt(pi) */
     assert_near(pcast_theory_delta_k(3), 0.8462843753216344, 1e-12); /* 1.5 / sqrt(pi) */
-    assert_near(pcast_theory_delta_c(1, 4), 5.902096, 5e-7);
-    assert_near(pcast_theory_delta_c(256, 4), 11.447274, 5e-7);
-    assert_near(pcast_theory_delta_c(448, 4), 12.006890, 5e-7);
-    assert_near(pcast_theory_f(5, 1, 4), 0.1835, 5e-5);
-    assert_near(pcast_theory_f(6, 1, 4), 0.5390, 5e-5);
-    assert_near(pcast_theory_f(6.5, 1, 4), 0.7250, 5e-5);
-    assert_near(pcast_theory_f(7, 1, 4), 0.8639, 5e-5);
-    assert_near(pcast_theory_f(pcast_theory_delta_c(256, 4), 256, 4), 0.5, 1e-12);
+    assert_near(pcast_theory_delta_k_sd(1), 1, 1e-12);
+    assert_near(pcast_theory_delta_k_sd(2), 0.8256452711550, 1e-10); /* sqrt(1 - 1 / pi) */
+    assert_near(pcast_theory_delta_c(1, 4, 1), 5.902096, 5e-7);
+    assert_near(pcast_theory_delta_c(256, 4, 1), 11.447274, 5e-7);
+    assert_near(pcast_theory_delta_c(448, 4, 1), 12.006890, 5e-7);
+    assert_near(pcast_theory_f(5, 1, 4, 1), 0.1835, 5e-5);
+    assert_near(pcast_theory_f(6, 1, 4, 1), 0.5390, 5e-5);
+    assert_near(pcast_theory_f(6.5, 1, 4, 1), 0.7250, 5e-5);
+    assert_near(pcast_theory_f(7, 1, 4, 1), 0.8639, 5e-5);
+    for (double sigma = 0.5; sigma < 4; sigma *= 2)
+        assert_near(pcast_theory_f(pcast_theory_delta_c(256, 4, sigma), 256, 4, sigma), 0.5, 1e-12);
+    for (double u = 0.001; u < 1; u += 0.0499)
+        assert_near(pcast_theory_sink_max_cdf(pcast_theory_sink_max_quantile(u, 4), 4), u, 1e-12);
 }
 
 static void test_expected_underflow(void **state)
 {
     (void)state;
-    const pcast_kernel forward = {.order = PCAST_ORDER_FORWARD, .block = 128, .scale = 1};
     const double delta[] = {5, 6, 6.5, 7}, expected[] = {0.2286, 0.5287, 0.6858, 0.8156};
-    for (int i = 0; i < 4; i++)
-        assert_near(pcast_theory_expected_underflow(&forward, 4096, 4, delta[i]).outside,
-                    expected[i], 1e-4);
-    assert_near(pcast_theory_expected_underflow(&forward, 4096, 4, 3).outside, 0.00998, 1e-3);
-    /* Reverse order before the sinks' block: N = 10^6 and S = 256 stay below N Phi(-12.4766 / sqrt
-     * 2), 5.6e-13. */
-    const pcast_kernel reverse = {.order = PCAST_ORDER_REVERSE, .block = 128, .scale = 256};
-    const pcast_theory_underflow tiny = pcast_theory_expected_underflow(&reverse, 1000000, 4, 12);
-    assert_true(tiny.outside > 1e-14 && tiny.outside < 5.6e-13);
+    for (int i = 0; i < 4; i++) {
+        const pcast_theory_row row = make(PCAST_ORDER_FORWARD, 4096, 128, 4, 1, delta[i]);
+        assert_near(pcast_theory_underflow(&row).outside, expected[i], 5e-5);
+    }
+    /* Reverse order, N = 10^6, S = 256, 12.4766 deep: a key that sees all others as well as
+     * harmless sinks is lost with probability 5.45e-13; averaged over positions it is half of that;
+     * the bound is 5.6e-13. */
+    const pcast_theory_row reverse = make(PCAST_ORDER_REVERSE, 1000000, 128, 4, 256, -60);
+    assert_near(pcast_theory_underflow(&reverse).inside / 5.45e-13, 1, 1e-2);
+    assert_near(pcast_theory_underflow(&reverse).outside / 5.45e-13, 0.5, 1e-2);
+    assert_near(pcast_theory_reverse_bound(1000000, 256, 1) / 5.6e-13, 1, 1e-2);
+    assert_near(pcast_theory_reverse_bound(4096, 256, 1) / 2.3e-15, 1, 1e-2);
     /* Sinks far up: everything visited after them is lost, what came before is not. */
-    const pcast_theory_underflow far = pcast_theory_expected_underflow(&forward, 4096, 4, 60);
-    assert_near(far.all, 1, 1e-9);
-    const pcast_kernel reverse1 = {.order = PCAST_ORDER_REVERSE, .block = 128, .scale = 1};
-    const pcast_theory_underflow far_reverse =
-        pcast_theory_expected_underflow(&reverse1, 4096, 4, 60);
-    assert_near(far_reverse.all, 124.0 / 4092 + far_reverse.outside * 3968 / 4092, 1e-9);
+    const pcast_theory_row far = make(PCAST_ORDER_FORWARD, 4096, 128, 4, 1, 60);
+    assert_near(pcast_theory_underflow(&far).all, 1, 1e-9);
+    const pcast_theory_row far_reverse = make(PCAST_ORDER_REVERSE, 4096, 128, 4, 1, 60);
+    const pcast_theory_fractions lost = pcast_theory_underflow(&far_reverse);
+    assert_near(lost.inside, 1, 1e-9);
+    assert_near(lost.all, (124 * lost.inside + 3968 * lost.outside) / 4092, 1e-12);
+    /* S so small that even p = 1 is lost. */
+    for (int order = 0; order < 2; order++) {
+        const pcast_theory_row tiny = make((pcast_order)order, 5, 4, 4, 0x1p-10, 0);
+        assert_bits_f64(pcast_theory_underflow(&tiny).all, 1);
+    }
+    /* Scores twice as wide with everything else doubled, ln S included, lose the same keys. */
+    pcast_theory_row wide = make(PCAST_ORDER_FORWARD, 500, 64, 3, 0x1p-9, 2);
+    const double narrow = pcast_theory_underflow(&wide).all; /* ln 2 deep */
+    wide.scale = 0x1p-8;                                     /* 2 ln 2 deep */
+    wide.sigma = 2;
+    wide.delta = 4;
+    assert_near(pcast_theory_underflow(&wide).all / narrow, 1, 1e-9);
+}
+
+/* Blocks summed one by one instead of by closed form, on a row with a short last block. */
+static void test_geometric_sums(void **state)
+{
+    (void)state;
+    for (int n = 1; n < 400; n = n * 3 + 1)
+        for (double rate = 1e-9; rate < 20; rate *= 7) {
+            double sum = 0, weighted = 0, deficit = 0;
+            for (int j = 0; j < n; j++) {
+                sum += exp(-rate * j);
+                weighted += j * exp(-rate * j);
+                deficit += -expm1(-rate * j);
+            }
+            const pcast_geometric closed = pcast_geometric_sums(n, rate);
+            assert_near(closed.sum / sum, 1, 1e-11);
+            assert_near(closed.weighted, weighted, 1e-8 * (weighted + 1e-300));
+            assert_near(closed.deficit, deficit, 1e-8 * (deficit + 1e-300));
+        }
+}
+
+static void test_loss(void **state)
+{
+    (void)state;
+    /* One other key and one sink far above it, each in a block of its own: forward, p = e^(s - m)
+     * is flushed, so the error is E[p^2] / (1 + ...)^2 -> E[e^(2 (s1 - s0))] = e^(4 - 2 Delta), and
+     * nothing is kept. */
+    const pcast_theory_row pair = make(PCAST_ORDER_FORWARD, 2, 1, 1, 1, 22);
+    assert_near(pcast_theory_expected_loss(&pair).mse / exp(4 - 44), 1, 1e-4);
+    assert_near(pcast_theory_expected_loss(&pair).mass_kept, 0, 1e-3);
+    /* Reverse: cast as its own maximum, exactly, before the sink comes. */
+    const pcast_theory_row reverse = make(PCAST_ORDER_REVERSE, 2, 1, 1, 1, 22);
+    assert_near(pcast_theory_expected_loss(&reverse).mass_kept, 1, 1e-6);
+    /* With S = 500 the maximum saturates: 448/500 of it is left. */
+    const pcast_theory_row saturating = make(PCAST_ORDER_REVERSE, 2, 1, 1, 500, 22);
+    assert_near(pcast_theory_expected_loss(&saturating).mass_kept, 448.0 / 500, 1e-6);
+    /* All keys flushed: the error is the whole sum p^2 / l^2, here of 8 equal shares in the limit
+     * of small sigma. */
+    pcast_theory_row flat = make(PCAST_ORDER_FORWARD, 8, 8, 2, 0x1p-12, 0);
+    flat.sigma = 0.1; /* E[sum p^2 / l^2] = 1/8 (1 + 7/8 sigma^2 + O(sigma^4)) */
+    assert_near(pcast_theory_expected_loss(&flat).mse, (1 + 0.01 * 7 / 8) / 8, 1e-4);
+}
+
+static void test_grid(void **state)
+{
+    (void)state;
+    assert_bits_f64(pcast_theory_dp(256), 0x1p-4);
+    assert_near(pcast_theory_dp(448), 1.0 / 14, 1e-15);
+    assert_near(pcast_theory_dp(257), 0.1245, 5e-5);
+    for (double scale = 0x1p-6; scale < 1000;
+         scale *= 1.0073) /* the formula is a second derivation */
+        assert_bits_f64(pcast_theory_dp(scale), pcast_theory_dp_formula(scale));
+    for (int k = -5; k <= 8; k++) {
+        assert_bits_f64(pcast_theory_dp(ldexp(1, k)), 0x1p-4);
+        assert_bits_f64(pcast_theory_worst_point(ldexp(1, k)), 0x1p-5);
+        assert_near(pcast_theory_worst_point(ldexp(1.03125, k)), 0.0303, 5e-5);
+        assert_true(pcast_theory_scale_is_exact(ldexp(1, k)));
+    }
+    for (double scale = 0x1p-6 * 1.001; scale <= 448; scale *= 1.0173)
+        assert_true(pcast_theory_dp(scale) > 0x1p-4);
+    assert_false(pcast_theory_scale_is_exact(448));
+    assert_bits_f64(pcast_theory_coverage(256), 0x1p-14);
+    assert_near(pcast_theory_worst_point(500), 52.0 / 500, 1e-15);
+    assert_near(pcast_theory_headroom(256, 0.75), log2(448.0 / 256) - 0.75, 1e-15);
+}
+
+static void test_saturation(void **state)
+{
+    (void)state;
+    /* Never stale, or never above 464: nothing saturates. */
+    pcast_theory_row row = make(PCAST_ORDER_FORWARD, 4096, 128, 4, 256, 3);
+    assert_bits_f64(pcast_theory_saturation(&row, 0), 0);
+    assert_bits_f64(pcast_theory_saturation(&row, 0.85), 0); /* 256 * 2^0.85 < 464 */
+    assert_true(pcast_theory_saturation(&row, 0.87) > 0);
+    /* Two blocks of one key, S = 464: the second saturates if it lies above the first by less than
+     * tau: P(0 < N(0, 2) < tau ln 2) / 2 keys. */
+    pcast_theory_row pair = make(PCAST_ORDER_FORWARD, 2, 1, 1, 464, 0);
+    const double expected = (erf(2 * M_LN2 / 2) / 2) / 2;
+    assert_near(pcast_theory_saturation(&pair, 2), expected, 1e-5);
+    row.scale = 465;
+    assert_true(isnan(pcast_theory_saturation(&row, 1)));
 }
 
 static void test_domain(void **state)
 {
     (void)state;
-    const pcast_kernel kernel = {.block = 128, .scale = 1};
     assert_true(isnan(pcast_theory_delta_k(0)));
-    assert_true(isnan(pcast_theory_f(5, 0, 4)) && isnan(pcast_theory_f_gap(5, 0, 1)));
-    assert_true(isnan(pcast_theory_expected_underflow(&kernel, 100, 0, 5).all));
-    assert_true(isnan(pcast_theory_expected_underflow(&kernel, 100, 129, 5).all));
-    assert_true(isnan(pcast_theory_expected_underflow(&kernel, 4, 4, 5).all));
-    const pcast_theory_underflow one_block = pcast_theory_expected_underflow(&kernel, 100, 4, 5);
-    assert_true(isnan(one_block.outside) && one_block.all > 0 && one_block.all < 1);
+    assert_true(isnan(pcast_theory_f(5, 0, 4, 1)) && isnan(pcast_theory_f_gap(5, 0, 1)));
+    const pcast_theory_row bad[] = {make(PCAST_ORDER_FORWARD, 100, 128, 0, 1, 5),
+                                    make(PCAST_ORDER_FORWARD, 200, 128, 129, 1, 5),
+                                    make(PCAST_ORDER_FORWARD, 4, 128, 4, 1, 5),
+                                    make(PCAST_ORDER_FORWARD, 100, 128, 4, 0, 5),
+                                    make(PCAST_ORDER_FORWARD, 100, 128, 4, 1, NAN)};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_true(isnan(pcast_theory_underflow(&bad[i]).all) &&
+                    isnan(pcast_theory_subnormal(&bad[i]).all) &&
+                    isnan(pcast_theory_expected_loss(&bad[i]).mse) &&
+                    isnan(pcast_theory_saturation(&bad[i], 1)) &&
+                    isnan(pcast_theory_mse_leading(&bad[i])));
+    const pcast_theory_row one_block = make(PCAST_ORDER_REVERSE, 100, 128, 4, 1, 5);
+    const pcast_theory_fractions fractions = pcast_theory_underflow(&one_block);
+    assert_true(isnan(fractions.outside) && fractions.all > 0 && fractions.all == fractions.inside);
     /* A last block of one key, visited first: its own maximum, never lost. */
-    const pcast_kernel reverse = {.order = PCAST_ORDER_REVERSE, .block = 4, .scale = 1};
-    assert_near(pcast_theory_expected_underflow(&reverse, 5, 4, 5).outside, 0, 1e-300);
+    const pcast_theory_row single = make(PCAST_ORDER_REVERSE, 5, 4, 4, 1, 5);
+    assert_near(pcast_theory_underflow(&single).outside, 0, 1e-300);
 }
 
 int main(void)
@@ -69,6 +186,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_published_values),
         cmocka_unit_test(test_expected_underflow),
+        cmocka_unit_test(test_geometric_sums),
+        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_saturation),
         cmocka_unit_test(test_domain),
     };
     gsl_set_error_handler_off();
