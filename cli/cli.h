@@ -26,6 +26,7 @@ typedef struct cli_command {
 } cli_command;
 
 int cli_codec(int argc, char **argv);
+int cli_compare(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_plot(int argc, char **argv);
 int cli_summary(int argc, char **argv);

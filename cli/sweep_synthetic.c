@@ -30,7 +30,7 @@ static void write_rows(const sweep_options *options, csv_writer *csv,
                 .theory_f =
                     forward ? pcast_theory_f(theory.delta, theory.scale, theory.sinks, 1) : NAN,
                 .theory_exact = pcast_theory_underflow(&theory).outside,
-                .mse_theory = pcast_theory_expected_loss(&theory).mse,
+                .mse_theory = pcast_theory_mse(&theory),
             };
             sweep_write_row(csv, &row);
         }

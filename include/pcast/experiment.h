@@ -40,6 +40,10 @@ typedef struct pcast_summary {
 /* Called after each finished unit of work, from any thread but never from two at once. */
 typedef void pcast_progress(void *context, size_t done, size_t total);
 
+/* Called once for each row of a synthetic run, in the order of rows and from the calling thread:
+ * losses[kernel_count][delta_count]. */
+typedef void pcast_row_sink(void *context, size_t row, const pcast_loss *losses);
+
 /* What both kinds of experiment have in common. */
 typedef struct pcast_run {
     const pcast_kernel *kernels;
@@ -48,6 +52,8 @@ typedef struct pcast_run {
     pcast_cpu cpu;
     pcast_progress *progress; /* may be NULL */
     void *progress_context;
+    pcast_row_sink *each_row; /* may be NULL */
+    void *row_context;
 } pcast_run;
 
 enum { PCAST_DELTA_MAX = 10000 };

@@ -245,9 +245,13 @@ static void run_trials(synthetic_run *self, size_t chunk, pcast_tally *tallies)
         const size_t count = trials - first < chunk ? trials - first : chunk;
         self->first_trial = first;
         pcast_parallel(self->run, (int)self->threads, first, count, trials, run_trial, self);
-        for (size_t t = 0; t < count; t++)
+        for (size_t t = 0; t < count; t++) {
+            const pcast_loss *losses = &self->losses[t * configs];
             for (size_t i = 0; i < configs; i++)
-                pcast_tally_add(&tallies[i], &self->losses[t * configs + i]);
+                pcast_tally_add(&tallies[i], &losses[i]);
+            if (self->run->each_row != NULL)
+                self->run->each_row(self->run->row_context, first + t, losses);
+        }
     }
 }
 

@@ -42,6 +42,7 @@ typedef struct transforms {
 
 typedef struct moments {
     const pcast_theory_row *row;
+    int weights; /* how many of them are asked for: ERROR alone, or all */
     double step; /* of m; ln u has ratio steps of it */
     int ratio;
     long m_low,
@@ -190,7 +191,7 @@ static void transform(moments *self, transforms *kind, double m, double shift,
         const double density = pcast_normal_pdf(center + self->nodes.x[i] / sigma) / sigma;
         if (density < 1e-30)
             continue;
-        for (int w = 0; w < WEIGHTS; w++)
+        for (int w = 0; w < self->weights; w++)
             accumulate(kind->cast[w], density * self->weight[w][i], self->decay + i * u_count,
                        u_count);
     }
@@ -220,7 +221,7 @@ static void add_point(const moments *self, size_t u, double free_other, double f
         const double product = exp((seen - 1) * log_below + (all - seen) * log_free + rest);
         const pcast_geometric blocks =
             pcast_geometric_sums(run->blocks, run->others * (log_free - log_below));
-        for (int w = 0; w < WEIGHTS && run->others > 0; w++) {
+        for (int w = 0; w < self->weights && run->others > 0; w++) {
             const double first = other->cast[w][u] * ((seen - 1) * f + sinks_seen * g) +
                                  self->at_maximum[w] * other->density;
             sums[w] += run->others * product *
@@ -296,19 +297,33 @@ static void release(moments *self)
     transforms_free(&self->sink);
 }
 
-pcast_theory_loss pcast_theory_expected_loss(const pcast_theory_row *row)
+/* Fills the first `weights` results; all NaN outside the domain or without memory. */
+static void expectations(const pcast_theory_row *row, int weights, double results[WEIGHTS])
 {
-    moments self = {0};
-    double results[WEIGHTS] = {0};
-    pcast_theory_loss loss = {GSL_NAN, GSL_NAN};
+    moments self = {.weights = weights};
+    for (int w = 0; w < WEIGHTS; w++)
+        results[w] = GSL_NAN;
     if (!pcast_theory_row_valid(row))
-        return loss;
+        return;
     if (init(&self, row)) {
+        memset(results, 0, WEIGHTS * sizeof *results);
         integrate(&self, results);
-        loss = (pcast_theory_loss){results[ERROR], results[KEPT] / results[MASS]};
     }
     release(&self);
-    return loss;
+}
+
+double pcast_theory_mse(const pcast_theory_row *row)
+{
+    double results[WEIGHTS];
+    expectations(row, ERROR + 1, results);
+    return results[ERROR];
+}
+
+pcast_theory_loss pcast_theory_expected_loss(const pcast_theory_row *row)
+{
+    double results[WEIGHTS];
+    expectations(row, WEIGHTS, results);
+    return (pcast_theory_loss){results[ERROR], results[KEPT] / results[MASS]};
 }
 
 double pcast_theory_mse_leading(const pcast_theory_row *row)
