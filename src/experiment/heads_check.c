@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a run over heads refuses, and how it says so. */
+#include "experiment/heads_check.h"
+
+#include "base/bits.h"
+#include "base/error.h"
+
+#include <math.h>
+
+static pcast_status check_finite(const char *name, const pcast_tensor *tensor, pcast_error *err)
+{
+    const size_t size = pcast_tensor_size(tensor);
+    for (size_t i = 0; i < size; i++)
+        if (!isfinite(tensor->data[i])) {
+            const size_t dim = tensor->shape[2], tokens = tensor->shape[1];
+            return pcast_fail(err, PCAST_ERR_INPUT, "%s: %s at [head %zu, token %zu, channel %zu]",
+                              name, isnan(tensor->data[i]) ? "NaN" : "infinity", i / dim / tokens,
+                              i / dim % tokens, i % dim);
+        }
+    return PCAST_OK;
+}
+
+static pcast_status check_rank(const char *name, const pcast_tensor *tensor, pcast_error *err)
+{
+    if (tensor->rank != 3)
+        return pcast_fail(err, PCAST_ERR_INPUT, "%s: rank %zu, expected [heads, tokens, dim]", name,
+                          tensor->rank);
+    if (pcast_tensor_size(tensor) == 0)
+        return pcast_fail(err, PCAST_ERR_INPUT, "%s: shape [%zu, %zu, %zu] holds no element", name,
+                          tensor->shape[0], tensor->shape[1], tensor->shape[2]);
+    return PCAST_OK;
+}
+
+const char *pcast_heads_name(const pcast_heads *experiment, int index)
+{
+    static const char *const plain[3] = {"q", "k", "v"};
+    return experiment->names[index] != NULL ? experiment->names[index] : plain[index];
+}
+
+static pcast_status check_shapes(const pcast_heads *experiment, pcast_mask mask, pcast_error *err)
+{
+    const size_t *q = experiment->q->shape, *k = experiment->k->shape, *v = experiment->v->shape;
+    const char *q_name = pcast_heads_name(experiment, 0), *k_name = pcast_heads_name(experiment, 1);
+    if (k[2] != q[2])
+        return pcast_fail(err, PCAST_ERR_INPUT, "%s: %zu channels, but q has %zu", k_name, k[2],
+                          q[2]);
+    if (q[0] % k[0] != 0)
+        return pcast_fail(err, PCAST_ERR_INPUT, "%s: %zu heads do not divide the %zu heads of q",
+                          k_name, k[0], q[0]);
+    if (v[0] != k[0] || v[1] != k[1])
+        return pcast_fail(err, PCAST_ERR_INPUT, "%s: %zu heads of %zu tokens, but k has %zu of %zu",
+                          pcast_heads_name(experiment, 2), v[0], v[1], k[0], k[1]);
+    if (mask == PCAST_MASK_CAUSAL && q[1] > k[1])
+        return pcast_fail(err, PCAST_ERR_INPUT,
+                          "%s: %zu queries for %zu keys: causal needs as many keys", q_name, q[1],
+                          k[1]);
+    if (k[1] < 2)
+        return pcast_fail(err, PCAST_ERR_INPUT, "%s: one key leaves none beside a sink", k_name);
+    return PCAST_OK;
+}
+
+static pcast_status check_tensors(const pcast_heads *experiment, pcast_mask mask, pcast_error *err)
+{
+    const pcast_tensor *const tensors[3] = {experiment->q, experiment->k, experiment->v};
+    pcast_status status = PCAST_OK;
+    for (int i = 0; status == PCAST_OK && i < 3; i++)
+        status = check_rank(pcast_heads_name(experiment, i), tensors[i], err);
+    if (status == PCAST_OK)
+        status = check_shapes(experiment, mask, err);
+    for (int i = 0; status == PCAST_OK && i < 3; i++)
+        status = check_finite(pcast_heads_name(experiment, i), tensors[i], err);
+    return status;
+}
+
+pcast_status pcast_heads_check(const pcast_heads *experiment, const pcast_run *run,
+                               pcast_error *err)
+{
+    for (size_t i = 0; i < run->kernel_count; i++) {
+        const pcast_status status = pcast_kernel_validate(&run->kernels[i], err);
+        if (status != PCAST_OK)
+            return status;
+        if (run->kernels[i].mask != run->kernels[0].mask)
+            return pcast_fail(err, PCAST_ERR_VALUE, "mask: all kernels of one run need the same");
+    }
+    const pcast_status status = check_tensors(experiment, run->kernels[0].mask, err);
+    if (status != PCAST_OK)
+        return status;
+    const size_t keys = experiment->k->shape[1];
+    if (experiment->sinks < 1 || experiment->sinks >= keys)
+        return pcast_fail(err, PCAST_ERR_VALUE,
+                          "sinks: %zu is not from 1 to %zu, the keys less one", experiment->sinks,
+                          keys - 1);
+    if (!(experiment->softmax_scale >= 0) || isinf(experiment->softmax_scale))
+        return pcast_fail(err, PCAST_ERR_VALUE, "softmax scale: %g is not positive and finite",
+                          (double)experiment->softmax_scale);
+    return PCAST_OK;
+}
