@@ -66,6 +66,10 @@ pcast_status cli_parse_double(const char *text, double *value, pcast_error *err)
 pcast_status cli_parse_count(const char *text, unsigned long long min, unsigned long long max,
                              unsigned long long *value, pcast_error *err);
 
+/* For an argp parser: the value of --option as a count, or one line through cli_bad. */
+error_t cli_take_count(const char *option, const char *arg, unsigned long long min,
+                       unsigned long long max, unsigned long long *value, struct argp_state *state);
+
 /* Memory that must be there: prints a line and exits with EXIT_OUTPUT otherwise. */
 void *cli_alloc(size_t count, size_t size);
 
@@ -86,6 +90,9 @@ pcast_status cli_output_open(cli_output *output, const char *path, pcast_error *
 pcast_status cli_output_open_filter(cli_output *output, const char *path, pcast_error *err);
 pcast_status cli_output_commit(cli_output *output, pcast_error *err);
 void cli_output_abandon(cli_output *output);
+/* Commits where code is EXIT_OK, else abandons; returns the exit code, after one line where the
+ * commit fails. */
+int cli_output_finish(cli_output *output, int code, const char *name);
 
 /* Progress with time left, on stderr and only where that is a terminal. */
 typedef struct cli_progress {

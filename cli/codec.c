@@ -259,17 +259,9 @@ static int run(const codec_options *options)
         return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
     csv_writer csv = {.stream = output.stream};
     static const char *const columns[] = {"input", "input_bits", "code", "value", "value_bits"};
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        csv_text(&csv, columns[i]);
-    csv_end(&csv);
+    csv_names(&csv, columns, sizeof columns / sizeof columns[0]);
     const int code = convert_lines(options, &csv);
-    if (code != EXIT_OK) {
-        cli_output_abandon(&output);
-        return code;
-    }
-    if (cli_output_commit(&output, &err) != PCAST_OK)
-        return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
-    return EXIT_OK;
+    return cli_output_finish(&output, code, options->name);
 }
 
 int cli_codec(int argc, char **argv)

@@ -59,16 +59,6 @@ static const struct argp_option compare_argp_options[] = {
     {0},
 };
 
-static error_t take_count(const char *option, const char *arg, unsigned long long min,
-                          unsigned long long max, unsigned long long *value,
-                          struct argp_state *state)
-{
-    pcast_error err;
-    if (cli_parse_count(arg, min, max, value, &err) != PCAST_OK)
-        return cli_bad(state, "--%s: %s", option, err.text);
-    return 0;
-}
-
 /* A number strictly between 0 and high. */
 static error_t take_share(const char *option, const char *arg, double high, double *value,
                           struct argp_state *state)
@@ -96,11 +86,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     compare_options *options = state->input;
     switch (key) {
     case KEY_TRIALS:
-        return take_count("trials", arg, 2, 1ull << 32, &options->trials, state);
+        return cli_take_count("trials", arg, 2, 1ull << 32, &options->trials, state);
     case KEY_SEED:
-        return take_count("seed", arg, 0, UINT64_MAX, &options->seed, state);
+        return cli_take_count("seed", arg, 0, UINT64_MAX, &options->seed, state);
     case KEY_THREADS:
-        return take_count("threads", arg, 1, 1024, &options->threads, state);
+        return cli_take_count("threads", arg, 1, 1024, &options->threads, state);
     case KEY_CPU:
         if (!cli_parse_cpu(arg, &options->cpu))
             return cli_bad(state, "--cpu: '%s' is none of scalar, avx2, avx512, native", arg);
@@ -203,11 +193,6 @@ static const char *const columns[] = {
     "ratio_low",  "ratio_high", "level",         "t",         "p_t",           "w",
     "p_wilcoxon", "margin",     "p_equivalence", "precision", "trials_needed", "sentence"};
 
-static void write_known(csv_writer *csv, double value)
-{
-    csv_number_if(csv, !isnan(value), value);
-}
-
 static void write_row(const compare_options *options, csv_writer *csv,
                       const pcast_synthetic *experiment, double delta, const pcast_paired *paired)
 {
@@ -232,12 +217,12 @@ static void write_row(const compare_options *options, csv_writer *csv,
     csv_number(csv, paired->ratio_low);
     csv_number(csv, paired->ratio_high);
     csv_number(csv, options->level);
-    write_known(csv, paired->t);
-    write_known(csv, paired->p_t);
-    write_known(csv, paired->w);
-    write_known(csv, paired->p_wilcoxon);
+    csv_known(csv, paired->t);
+    csv_known(csv, paired->p_t);
+    csv_known(csv, paired->w);
+    csv_known(csv, paired->p_wilcoxon);
     csv_number(csv, options->margin);
-    write_known(csv, paired->p_equivalence);
+    csv_known(csv, paired->p_equivalence);
     csv_number(csv, options->precision);
     csv_number(csv, paired->pairs_needed);
     csv_text(csv, sentence);
@@ -292,10 +277,8 @@ static int run_all(const compare_options *options, csv_writer *csv)
                            .progress_context = &progress};
     cli_progress_start(&progress, "trials",
                        (size_t)options->trials * grid->n_count * dims * grid->sinks_count);
-    for (size_t i = 0; !options->text && i < sizeof columns / sizeof columns[0]; i++)
-        csv_text(csv, columns[i]);
     if (!options->text)
-        csv_end(csv);
+        csv_names(csv, columns, sizeof columns / sizeof columns[0]);
     pcast_status status = PCAST_OK;
     for (size_t i = 0; status == PCAST_OK && i < grid->n_count; i++)
         for (size_t j = 0; status == PCAST_OK && j < dims; j++)
@@ -319,13 +302,7 @@ static int run(compare_options *options)
         return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
     csv_writer csv = {.stream = output.stream};
     code = run_all(options, &csv);
-    if (code != EXIT_OK) {
-        cli_output_abandon(&output);
-        return code;
-    }
-    if (cli_output_commit(&output, &err) != PCAST_OK)
-        return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
-    return EXIT_OK;
+    return cli_output_finish(&output, code, options->name);
 }
 
 int cli_compare(int argc, char **argv)

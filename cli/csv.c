@@ -65,6 +65,11 @@ void csv_number_if(csv_writer *writer, int known, double value)
         csv_empty(writer);
 }
 
+void csv_known(csv_writer *writer, double value)
+{
+    csv_number_if(writer, !isnan(value), value);
+}
+
 void csv_empty(csv_writer *writer)
 {
     next_field(writer);
@@ -74,6 +79,13 @@ void csv_end(csv_writer *writer)
 {
     fputc('\n', writer->stream);
     writer->in_row = 0;
+}
+
+void csv_names(csv_writer *writer, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        csv_text(writer, names[i]);
+    csv_end(writer);
 }
 
 /* Takes one field at *at, unquoting it in place, and moves *at to the separator. Returns NULL if a

@@ -21,8 +21,10 @@ void csv_count(csv_writer *writer, uint64_t value);
 void csv_number(csv_writer *writer, double value);               /* %.9g, nan, inf */
 void csv_theory(csv_writer *writer, double value);               /* %.6g */
 void csv_number_if(csv_writer *writer, int known, double value); /* empty if not known */
+void csv_known(csv_writer *writer, double value);                /* empty if NaN */
 void csv_empty(csv_writer *writer);
 void csv_end(csv_writer *writer);
+void csv_names(csv_writer *writer, const char *const *names, size_t count); /* a header line */
 
 /* A table in memory. */
 typedef struct csv_table {

@@ -168,6 +168,15 @@ pcast_status cli_parse_count(const char *text, unsigned long long min, unsigned 
     return PCAST_ERR_VALUE;
 }
 
+error_t cli_take_count(const char *option, const char *arg, unsigned long long min,
+                       unsigned long long max, unsigned long long *value, struct argp_state *state)
+{
+    pcast_error err;
+    if (cli_parse_count(arg, min, max, value, &err) != PCAST_OK)
+        return cli_bad(state, "--%s: %s", option, err.text);
+    return 0;
+}
+
 static void list_append(cli_list *list, const char *item, size_t length)
 {
     if ((list->count & (list->count + 1)) == 0) { /* full at 2^n - 1 */

@@ -173,3 +173,15 @@ void cli_output_abandon(cli_output *output)
     }
     release(output);
 }
+
+int cli_output_finish(cli_output *output, int code, const char *name)
+{
+    pcast_error err;
+    if (code != EXIT_OK) {
+        cli_output_abandon(output);
+        return code;
+    }
+    if (cli_output_commit(output, &err) != PCAST_OK)
+        return cli_fail(EXIT_OUTPUT, name, "%s", err.text);
+    return EXIT_OK;
+}

@@ -303,13 +303,7 @@ static int draw(const plot_options *options, const series_set *set, const char *
             fclose(script);
         }
     }
-    if (code != EXIT_OK) {
-        cli_output_abandon(&output);
-        return code;
-    }
-    if (cli_output_commit(&output, &err) != PCAST_OK)
-        return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
-    return EXIT_OK;
+    return cli_output_finish(&output, code, options->name);
 }
 
 int cli_plot(int argc, char **argv)

@@ -52,16 +52,6 @@ static const struct argp_option sweep_argp_options[] = {
     {0},
 };
 
-static error_t take_count(const char *option, const char *arg, unsigned long long min,
-                          unsigned long long max, unsigned long long *value,
-                          struct argp_state *state)
-{
-    pcast_error err;
-    if (cli_parse_count(arg, min, max, value, &err) != PCAST_OK)
-        return cli_bad(state, "--%s: %s", option, err.text);
-    return 0;
-}
-
 static error_t take_softmax_scale(sweep_options *options, const char *arg, struct argp_state *state)
 {
     pcast_error err;
@@ -78,12 +68,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     pcast_error err;
     switch (key) {
     case KEY_TRIALS:
-        return take_count("trials", arg, 1, 1ull << 32, &options->trials, state);
+        return cli_take_count("trials", arg, 1, 1ull << 32, &options->trials, state);
     case KEY_SEED:
         options->seed_given = 1;
-        return take_count("seed", arg, 0, UINT64_MAX, &options->seed, state);
+        return cli_take_count("seed", arg, 0, UINT64_MAX, &options->seed, state);
     case KEY_THREADS:
-        return take_count("threads", arg, 1, 1024, &options->threads, state);
+        return cli_take_count("threads", arg, 1, 1024, &options->threads, state);
     case KEY_CPU:
         if (!cli_parse_cpu(arg, &options->cpu))
             return cli_bad(state, "--cpu: '%s' is none of scalar, avx2, avx512, native", arg);

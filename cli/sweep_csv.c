@@ -61,8 +61,8 @@ static void write_head(csv_writer *csv, const sweep_row *row)
     csv_text(csv, row->layer);
     csv_count(csv, row->head_index);
     csv_count(csv, head->queries);
-    csv_number_if(csv, !isnan(head->gap), head->gap);
-    csv_number_if(csv, !isnan(head->gap_sigma), head->gap_sigma);
+    csv_known(csv, head->gap);
+    csv_known(csv, head->gap_sigma);
     char *keys = cli_alloc(row->sinks, 21);
     size_t length = 0;
     for (size_t i = 0; i < row->sinks; i++)
@@ -93,7 +93,7 @@ void sweep_write_row(csv_writer *csv, const sweep_row *row)
     }
     csv_number(csv, summary->underflow);
     csv_number_if(csv, several, summary->underflow_se);
-    csv_number_if(csv, !isnan(summary->underflow_outside), summary->underflow_outside);
+    csv_known(csv, summary->underflow_outside);
     write_theory(csv, row->theory_f);
     write_theory(csv, row->theory_exact);
     csv_number(csv, summary->subnormal);

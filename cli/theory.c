@@ -100,18 +100,6 @@ static const char *const columns[] = {"kernel",
 static const char *const dp_columns[] = {"scale",       "dp",       "dp_formula",
                                          "worst_point", "coverage", "exact_in_fp32"};
 
-static void write_header(csv_writer *csv, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        csv_text(csv, names[i]);
-    csv_end(csv);
-}
-
-static void write_known(csv_writer *csv, double value)
-{
-    csv_number_if(csv, !isnan(value), value);
-}
-
 static void write_row(csv_writer *csv, const grid_kernel *kernel, const pcast_theory_row *row,
                       double tau)
 {
@@ -129,18 +117,17 @@ static void write_row(csv_writer *csv, const grid_kernel *kernel, const pcast_th
     csv_number(csv, pcast_theory_delta_k(row->sinks));
     csv_number(csv, pcast_theory_delta_k_sd(row->sinks));
     csv_number(csv, pcast_theory_delta_c(row->scale, row->sinks, row->sigma));
-    write_known(csv,
-                forward ? pcast_theory_f(row->delta, row->scale, row->sinks, row->sigma) : NAN);
-    write_known(csv, underflow.outside);
-    write_known(csv, underflow.inside);
-    write_known(csv, underflow.all);
-    write_known(csv, forward ? NAN : pcast_theory_reverse_bound(row->keys, row->scale, row->sigma));
-    write_known(csv, pcast_theory_subnormal(row).all);
-    write_known(csv, pcast_theory_saturation(row, tau));
+    csv_known(csv, forward ? pcast_theory_f(row->delta, row->scale, row->sinks, row->sigma) : NAN);
+    csv_known(csv, underflow.outside);
+    csv_known(csv, underflow.inside);
+    csv_known(csv, underflow.all);
+    csv_known(csv, forward ? NAN : pcast_theory_reverse_bound(row->keys, row->scale, row->sigma));
+    csv_known(csv, pcast_theory_subnormal(row).all);
+    csv_known(csv, pcast_theory_saturation(row, tau));
     csv_number(csv, pcast_theory_headroom(row->scale, tau));
-    write_known(csv, loss.mass_kept);
-    write_known(csv, loss.mse);
-    write_known(csv, pcast_theory_mse_leading(row));
+    csv_known(csv, loss.mass_kept);
+    csv_known(csv, loss.mse);
+    csv_known(csv, pcast_theory_mse_leading(row));
     csv_end(csv);
 }
 
@@ -164,7 +151,7 @@ static int resolve_sigmas(theory_options *options)
 static void write_grid(const theory_options *options, csv_writer *csv)
 {
     const cli_grid *grid = &options->grid;
-    write_header(csv, columns, sizeof columns / sizeof columns[0]);
+    csv_names(csv, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < grid->n_count; i++)
         for (size_t j = 0; j < grid->sinks_count; j++)
             for (size_t s = 0; s < options->sigma_text.count; s++)
@@ -186,12 +173,12 @@ static int write_dp(const theory_options *options, csv_writer *csv)
     if (given->count == 0 && cli_list_parse("1:512:1", &scales, &err) != PCAST_OK)
         return cli_fail(EXIT_USAGE, options->name, "%s", err.text);
     const cli_list *list = given->count > 0 ? given : &scales;
-    write_header(csv, dp_columns, sizeof dp_columns / sizeof dp_columns[0]);
+    csv_names(csv, dp_columns, sizeof dp_columns / sizeof dp_columns[0]);
     for (size_t i = 0; i < list->count; i++) {
         const double scale = strtod(list->items[i], NULL);
         csv_number(csv, scale);
-        write_known(csv, pcast_theory_dp(scale));
-        write_known(csv, pcast_theory_dp_formula(scale));
+        csv_known(csv, pcast_theory_dp(scale));
+        csv_known(csv, pcast_theory_dp_formula(scale));
         csv_number(csv, pcast_theory_worst_point(scale));
         csv_number(csv, pcast_theory_coverage(scale));
         csv_count(csv, (uint64_t)pcast_theory_scale_is_exact(scale));
@@ -228,13 +215,7 @@ static int run(theory_options *options)
         code = write_dp(options, &csv);
     else
         write_grid(options, &csv);
-    if (code != EXIT_OK) {
-        cli_output_abandon(&output);
-        return code;
-    }
-    if (cli_output_commit(&output, &err) != PCAST_OK)
-        return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
-    return EXIT_OK;
+    return cli_output_finish(&output, code, options->name);
 }
 
 int cli_theory(int argc, char **argv)
