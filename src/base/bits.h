@@ -12,7 +12,8 @@
 #error "pcast computes exact bits: its sources must not be compiled with -ffast-math"
 #endif
 #if FLT_EVAL_METHOD != 0
-#error "pcast computes exact bits: float and double must be evaluated in their own precision (-mfpmath=sse)"
+#error                                                                                             \
+    "pcast computes exact bits: float and double must be evaluated in their own precision (-mfpmath=sse)"
 #endif
 
 static inline uint32_t pcast_bits_f32(float x)

@@ -5,8 +5,10 @@
 
 #include "pcast/experiment.h"
 
-/* PCAST_ERR_INPUT names the tensor whose rank, shape or a number in it is wrong, PCAST_ERR_VALUE the field. */
-pcast_status pcast_heads_check(const pcast_heads *experiment, const pcast_run *run, pcast_error *err);
+/* PCAST_ERR_INPUT names the tensor whose rank, shape or a number in it is wrong, PCAST_ERR_VALUE
+ * the field. */
+pcast_status pcast_heads_check(const pcast_heads *experiment, const pcast_run *run,
+                               pcast_error *err);
 
 /* What messages call tensor 0, 1 or 2: the caller's name for it, or q, k, v. */
 const char *pcast_heads_name(const pcast_heads *experiment, int index);
