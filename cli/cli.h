@@ -28,6 +28,7 @@ typedef struct cli_command {
 int cli_codec(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_info(int argc, char **argv);
+int cli_paper(int argc, char **argv);
 int cli_plot(int argc, char **argv);
 int cli_summary(int argc, char **argv);
 int cli_sweep(int argc, char **argv);

@@ -10,6 +10,7 @@ static const cli_command commands[] = {
     {"sweep", "simulate over grids of Delta, S and order, or on a model's Q, K, V; CSV", cli_sweep},
     {"theory", "the closed forms over the same grids; CSV", cli_theory},
     {"compare", "two kernels on the same draws: ratio of errors, tests, a sentence", cli_compare},
+    {"paper", "the paper's claims, each with an experiment and a verdict", cli_paper},
     {"plot", "draw a sweep's CSV as SVG or PNG", cli_plot},
     {"summary", "say in a few lines what a sweep's CSV shows", cli_summary},
     {"codec", "convert single values to and from E4M3", cli_codec},

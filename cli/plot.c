@@ -59,7 +59,8 @@ static const struct argp plot_argp = {
     .options = plot_argp_options,
     .parser = parse_option,
     .args_doc = "FILE.csv",
-    .doc = "Draws a sweep: underflow with its theory, and the mean squared error, against Delta "
+    .doc = "Draws the CSV of a sweep, of theory, or of theory --dp: underflow with its theory, and "
+           "the mean squared error, against Delta "
            "(or, on a model's "
            "heads, against their gap).",
 };
@@ -144,8 +145,8 @@ static size_t put_theory(FILE *script, const series_set *set, size_t index, doub
         const double delta = low + (high - low) * i / CURVE_POINTS;
         const pcast_kernel kernel = {
             .order = one->order, .block = (size_t)one->block, .scale = (float)one->scale};
-        const pcast_theory_row row =
-            grid_theory_row(&kernel, (size_t)one->n, (size_t)one->sinks, delta);
+        pcast_theory_row row = grid_theory_row(&kernel, (size_t)one->n, (size_t)one->sinks, delta);
+        row.sigma = one->sigma;
         const double y = pcast_theory_underflow(&row).all;
         if (isnan(y))
             continue;
@@ -164,7 +165,7 @@ static void put_thresholds(FILE *script, const series_set *set, double low, doub
         const series *one = &set->all[i];
         if (set->on_heads || one->order != PCAST_ORDER_FORWARD || !(one->sinks >= 1))
             continue;
-        const double delta_c = pcast_theory_delta_c(one->scale, (size_t)one->sinks, 1);
+        const double delta_c = pcast_theory_delta_c(one->scale, (size_t)one->sinks, one->sigma);
         if (!(delta_c >= low && delta_c <= high))
             continue;
         fprintf(
@@ -284,7 +285,55 @@ static const char *terminal_for(const char *path)
     return dot != NULL && strcasecmp(dot, ".png") == 0 ? "png" : NULL;
 }
 
-static int draw(const plot_options *options, const series_set *set, const char *terminal)
+/* The CSV of `pcast theory --dp`: two curves over S. */
+static void put_dp_script(FILE *script, const char *terminal, const csv_table *table)
+{
+    const int scale = csv_column(table, "scale"), dp = csv_column(table, "dp");
+    const int worst = csv_column(table, "worst_point");
+    fprintf(script, "$dp << EOD\n");
+    for (size_t row = 0; row < table->rows; row++)
+        if (csv_value(table, row, scale) > 0)
+            fprintf(script, "%.9g %.9g %.9g\n", csv_value(table, row, scale),
+                    csv_value(table, row, dp), csv_value(table, row, worst));
+    fprintf(
+        script,
+        "EOD\nset terminal %s size 900,560 background rgb 'white' font 'DejaVu Sans,%d'\n"
+        "set grid lc rgb '#DDDDDD'\nset key outside right top\nset tics nomirror\nset border 3\n"
+        "set title 'Resolution of E4M3 over the scale S'\nset xlabel 'S'\nset ylabel 'of p in [0, "
+        "1]'\n"
+        "set logscale x 2\nset yrange [0:*]\n"
+        "plot $dp using 1:2 with lines lw 1.5 lc rgb '#D55E00' title 'dp: widest cell / S', "
+        "$dp using 1:3 with lines lw 1.5 lc rgb '#0072B2' title 'worst point error'\n",
+        strcmp(terminal, "png") == 0 ? "pngcairo" : "svg", strcmp(terminal, "png") == 0 ? 11 : 13);
+}
+
+/* What is drawn: a sweep or theory over a grid, or the resolution over S. */
+typedef struct picture {
+    series_set set;
+    csv_table dp;
+    int is_dp;
+} picture;
+
+static pcast_status read_picture(const char *path, picture *one, pcast_error *err)
+{
+    *one = (picture){0};
+    const pcast_status status = csv_read(path, &one->dp, err);
+    if (status != PCAST_OK)
+        return status;
+    one->is_dp = csv_column(&one->dp, "dp") >= 0 && csv_column(&one->dp, "scale") >= 0 &&
+                 csv_column(&one->dp, "worst_point") >= 0;
+    return one->is_dp ? PCAST_OK : series_from_table(path, &one->dp, &one->set, err);
+}
+
+static void put_picture(FILE *script, const char *terminal, const picture *one)
+{
+    if (one->is_dp)
+        put_dp_script(script, terminal, &one->dp);
+    else
+        put_script(script, terminal, &one->set);
+}
+
+static int draw(const plot_options *options, const picture *one, const char *terminal)
 {
     cli_output output;
     pcast_error err;
@@ -292,13 +341,13 @@ static int draw(const plot_options *options, const series_set *set, const char *
         return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
     int code = EXIT_OK;
     if (options->script) {
-        put_script(output.stream, terminal, set);
+        put_picture(output.stream, terminal, one);
     } else {
         FILE *script = tmpfile();
         if (script == NULL) {
             code = cli_fail(EXIT_OUTPUT, options->name, "temporary file: %s", strerror(errno));
         } else {
-            put_script(script, terminal, set);
+            put_picture(script, terminal, one);
             code = gnuplot_run(options->name, script, output.stream);
             fclose(script);
         }
@@ -318,12 +367,15 @@ int cli_plot(int argc, char **argv)
     if (terminal == NULL)
         return cli_fail(EXIT_USAGE, options.name, "--output: '%s' ends in neither .svg nor .png",
                         options.output);
-    series_set set;
+    picture one;
     pcast_error err;
-    const pcast_status status = series_read(options.input, &set, &err);
+    const pcast_status status = read_picture(options.input, &one, &err);
     if (status != PCAST_OK)
         return cli_fail(cli_exit_code(status), options.name, "%s", err.text);
-    code = draw(&options, &set, terminal);
-    series_free(&set);
+    code = draw(&options, &one, terminal);
+    if (one.is_dp)
+        csv_free(&one.dp);
+    else
+        series_free(&one.set);
     return code;
 }

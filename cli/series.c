@@ -22,6 +22,7 @@ static void find_columns(const csv_table *table, series_columns *columns)
         {"dim", &columns->dim},
         {"block", &columns->block},
         {"sinks", &columns->sinks},
+        {"sigma", &columns->sigma},
         {"trials", &columns->trials},
         {"underflow", &columns->underflow},
         {"underflow_se", &columns->underflow_se},
@@ -36,6 +37,11 @@ static void find_columns(const csv_table *table, series_columns *columns)
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         *wanted[i].column = csv_column(table, wanted[i].name);
+    /* The CSV of `pcast theory` has expectations in the place of measurements. */
+    if (columns->underflow < 0)
+        columns->underflow = csv_column(table, "theory_underflow");
+    if (columns->mse < 0)
+        columns->mse = columns->mse_theory;
 }
 
 static pcast_status missing(const char *path, const char *column, pcast_error *err)
@@ -68,11 +74,11 @@ static pcast_status check_numbers(const series_set *set, const char *path, pcast
         int column;
         double low, high; /* inf and nan are only for measured columns, whose range is NaN */
     } checks[] = {
-        {c->delta, -1e6, 1e6},       {c->gap, -1e6, 1e6},   {c->n, 1, 1e12},
-        {c->dim, 1, 1e12},           {c->block, 1, 1e12},   {c->sinks, 1, 1e12},
-        {c->underflow, NAN, NAN},    {c->mse, NAN, NAN},    {c->mse_theory, NAN, NAN},
-        {c->underflow_se, NAN, NAN}, {c->mse_se, NAN, NAN}, {c->rel_l2, NAN, NAN},
-        {c->gap_sigma, NAN, NAN},
+        {c->delta, -1e6, 1e6},     {c->gap, -1e6, 1e6},         {c->n, 1, 1e12},
+        {c->dim, 1, 1e12},         {c->block, 1, 1e12},         {c->sinks, 1, 1e12},
+        {c->sigma, 0.1, 20},       {c->underflow, NAN, NAN},    {c->mse, NAN, NAN},
+        {c->mse_theory, NAN, NAN}, {c->underflow_se, NAN, NAN}, {c->mse_se, NAN, NAN},
+        {c->rel_l2, NAN, NAN},     {c->gap_sigma, NAN, NAN},
     };
     for (size_t row = 0; row < set->table.rows; row++)
         for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
@@ -91,12 +97,12 @@ static pcast_status check_numbers(const series_set *set, const char *path, pcast
 }
 
 /* Fields that tell one series from another. */
-enum { KEY_FIELDS = 7 };
+enum { KEY_FIELDS = 8 };
 
 static void key_columns(const series_columns *columns, int keys[KEY_FIELDS])
 {
     const int all[KEY_FIELDS] = {columns->order, columns->scale, columns->kernel, columns->n,
-                                 columns->dim,   columns->block, columns->sinks};
+                                 columns->dim,   columns->block, columns->sinks,  columns->sigma};
     memcpy(keys, all, sizeof all);
 }
 
@@ -113,7 +119,8 @@ static int same_series(const series_set *set, size_t a, size_t b)
 /* order and scale, then those further key fields that differ somewhere in the file. */
 static void make_label(const series_set *set, series *one, size_t row)
 {
-    static const char *const names[KEY_FIELDS] = {"order", "S", "kernel", "N", "d", "B", "k"};
+    static const char *const names[KEY_FIELDS] = {"order", "S", "kernel", "N",
+                                                  "d",     "B", "k",      "sigma"};
     int keys[KEY_FIELDS];
     key_columns(&set->columns, keys);
     snprintf(one->label, sizeof one->label, "%s, S = %s", csv_cell(&set->table, row, keys[0]),
@@ -155,6 +162,9 @@ static pcast_status start_series(series_set *set, series *one, const char *path,
     one->dim = csv_value(table, row, columns->dim);
     one->block = csv_value(table, row, columns->block);
     one->sinks = csv_value(table, row, columns->sinks);
+    one->sigma = csv_value(table, row, columns->sigma);
+    if (isnan(one->sigma))
+        one->sigma = 1;
     one->rows = cli_alloc(table->rows, sizeof *one->rows);
     make_label(set, one, row);
     return PCAST_OK;
@@ -192,11 +202,18 @@ static void sort_rows(const series_set *set, series *one)
 
 pcast_status series_read(const char *path, series_set *set, pcast_error *err)
 {
-    *set = (series_set){0};
-    pcast_status status = csv_read(path, &set->table, err);
+    csv_table table;
+    const pcast_status status = csv_read(path, &table, err);
+    return status == PCAST_OK ? series_from_table(path, &table, set, err) : status;
+}
+
+pcast_status series_from_table(const char *path, csv_table *table, series_set *set,
+                               pcast_error *err)
+{
+    *set = (series_set){.table = *table};
+    *table = (csv_table){0};
+    pcast_status status;
     path = strcmp(path, "-") == 0 ? "standard input" : path;
-    if (status != PCAST_OK)
-        return status;
     find_columns(&set->table, &set->columns);
     status = check_columns(path, &set->columns, err);
     if (status == PCAST_OK) {

@@ -10,7 +10,7 @@
 
 /* Columns of the file; -1 where it lacks an optional one. */
 typedef struct series_columns {
-    int kernel, order, scale, delta, n, dim, block, sinks, trials;
+    int kernel, order, scale, delta, n, dim, block, sinks, sigma, trials;
     int underflow, underflow_se, mse, mse_se, mse_theory, rel_l2;
     int layer, head, gap, gap_sigma;
 } series_columns;
@@ -20,6 +20,7 @@ typedef struct series {
     pcast_order order;
     double scale;
     double n, dim, block, sinks; /* NaN where unknown */
+    double sigma;                /* 1 where the file has none */
     size_t *rows;                /* ascending in Delta; for heads in the order of the file */
     size_t count;
 } series;
@@ -35,6 +36,9 @@ typedef struct series_set {
 /* Reads a sweep's CSV. PCAST_ERR_INPUT names a required column that is missing (order, scale,
  * underflow, mse, and delta or gap), or the row whose order or scale is none. */
 pcast_status series_read(const char *path, series_set *set, pcast_error *err);
+/* The same from a table that has been read; it moves into set, also when this fails. */
+pcast_status series_from_table(const char *path, csv_table *table, series_set *set,
+                               pcast_error *err);
 void series_free(series_set *set);
 
 /* Delta of a row, or the gap of its head. */

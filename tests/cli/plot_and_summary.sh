@@ -82,3 +82,9 @@ t sh -c 'pcast plot s.csv -o /dev/full'
 t pcast plot s.csv -o ''
 rm -f ./*.csv ./*.json ./*.svg ./*.png
 leftovers
+# Theory without a sweep.
+t sh -c 'pcast theory --delta 0:12:3 --scale 1 --n 256 | pcast plot - | grep -c "</svg>"'
+t sh -c 'pcast theory --dp | pcast plot - --script | grep -c "^[0-9.]* [0-9.e-]* [0-9.e-]*$"'
+t sh -c 'pcast theory --dp --scale 1,2 -o dp.csv && pcast plot dp.csv -o dp.png'
+svg dp.png
+rm -f dp.*
