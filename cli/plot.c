@@ -256,7 +256,7 @@ static void put_script(FILE *script, const char *terminal, const series_set *set
                                             high + x_margin(low, high) / 2);
     }
     fprintf(script, "set title '%s' noenhanced\nset ylabel 'underflow'\nset yrange [-0.02:1.02]\n",
-            set->on_heads
+            set->on_heads || set->is_theory
                 ? "Non-sink keys whose P becomes zero"
                 : "Non-sink keys whose P becomes zero: points simulated (+- 1 s.e.), lines theory");
     put_panel(script, set, "underflow", counts, "theory", curves);
@@ -268,7 +268,7 @@ static void put_script(FILE *script, const char *terminal, const series_set *set
     fprintf(script,
             "set title 'Mean squared error of the output%s' noenhanced\nset ylabel 'MSE'\n"
             "set autoscale y\nset logscale y\nset format y '10^{%%L}'\n",
-            set->on_heads ? "" : ": points simulated (+- 1 s.e.), lines theory");
+            set->on_heads || set->is_theory ? "" : ": points simulated (+- 1 s.e.), lines theory");
     put_panel(script, set, "mse", counts, "mse_theory", curves);
     fprintf(script, "unset multiplot\n");
     free(counts);

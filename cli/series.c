@@ -215,6 +215,7 @@ pcast_status series_from_table(const char *path, csv_table *table, series_set *s
     pcast_status status;
     path = strcmp(path, "-") == 0 ? "standard input" : path;
     find_columns(&set->table, &set->columns);
+    set->is_theory = csv_column(&set->table, "underflow") < 0;
     status = check_columns(path, &set->columns, err);
     if (status == PCAST_OK) {
         status = check_numbers(set, path, err);

@@ -28,7 +28,8 @@ typedef struct series {
 typedef struct series_set {
     csv_table table;
     series_columns columns;
-    int on_heads; /* a model's heads (x is the gap), not a synthetic sweep (x is Delta) */
+    int is_theory; /* expectations only, from `pcast theory` */
+    int on_heads;  /* a model's heads (x is the gap), not a synthetic sweep (x is Delta) */
     series *all;
     size_t count;
 } series_set;

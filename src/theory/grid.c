@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How well E4M3 resolves p in [0, 1] under a scale (docs/theory.md, section 9). */
+/* How well E4M3 resolves p in [0, 1] under a scale (docs/theory.md, section 10). */
 #include "pcast/theory.h"
 
 #include "pcast/e4m3.h"

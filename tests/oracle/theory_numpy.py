@@ -89,7 +89,7 @@ def monte_carlo():
     random = np.random.default_rng(3)
     count = 20000
     for sigma in (0.6, 1.0, 2.0):
-        for row in rows_of("theory", "--n", "150", "--sinks", "3", "--block", "32", "--delta", "2,7", "--scale", "1,448,700",
+        for row in rows_of("theory", "--spread", "--n", "150", "--sinks", "3", "--block", "32", "--delta", "2,7", "--scale", "1,448,700",
                            "--sigma", str(sigma)):
             scores = random.standard_normal((count, 150)) * sigma
             scores[:, :3] += float(row["delta"])
@@ -97,6 +97,8 @@ def monte_carlo():
             ratio = k.mean() / m.mean()
             name = f"{row['order']}, sigma = {sigma}, Delta = {row['delta']}, S = {row['scale']}"
             check(f"mse_theory, {name}", row["mse_theory"], e.mean(), 4 * e.std() / np.sqrt(count))
+            sd, fourth = e.std(), ((e - e.mean()) ** 4).mean()
+            check(f"mse_theory_sd, {name}", row["mse_theory_sd"], sd, 4 * np.sqrt((fourth - sd ** 4) / count) / 2 / sd)
             check(f"theory_mass_kept, {name}", row["theory_mass_kept"], ratio,
                   4 * (k - ratio * m).std() / m.mean() / np.sqrt(count))
 

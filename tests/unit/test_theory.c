@@ -118,6 +118,31 @@ static void test_loss(void **state)
     assert_near(pcast_theory_expected_loss(&flat).mse, (1 + 0.01 * 7 / 8) / 8, 1e-4);
 }
 
+/* The chain's mean is the double integral's, by another route; the spread of a row that cannot vary
+ * is none. */
+static void test_spread(void **state)
+{
+    (void)state;
+    const struct {
+        pcast_order order;
+        size_t keys, block;
+        double scale, delta, sigma;
+    } rows[] = {{PCAST_ORDER_FORWARD, 300, 64, 1, 6, 1},
+                {PCAST_ORDER_REVERSE, 300, 64, 1, 6, 1},
+                {PCAST_ORDER_FORWARD, 1000, 128, 448, 9, 1},
+                {PCAST_ORDER_REVERSE, 130, 64, 600, 2, 2},
+                {PCAST_ORDER_FORWARD, 50, 64, 16, -3, 0.5}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const pcast_theory_row row = {rows[i].order, rows[i].keys, 3, rows[i].block, rows[i].scale,
+                                      rows[i].delta, rows[i].sigma};
+        const pcast_theory_spread spread = pcast_theory_mse_spread(&row);
+        assert_near(spread.mean / pcast_theory_mse(&row), 1, 1e-3);
+        assert_true(spread.sd > 0 && spread.sd < 3 * spread.mean);
+    }
+    pcast_theory_row bad = make(PCAST_ORDER_FORWARD, 4, 128, 4, 1, 5);
+    assert_true(isnan(pcast_theory_mse_spread(&bad).sd));
+}
+
 static void test_grid(void **state)
 {
     (void)state;
@@ -185,13 +210,10 @@ static void test_domain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published_values),
-        cmocka_unit_test(test_expected_underflow),
-        cmocka_unit_test(test_geometric_sums),
-        cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_saturation),
-        cmocka_unit_test(test_domain),
+        cmocka_unit_test(test_published_values), cmocka_unit_test(test_expected_underflow),
+        cmocka_unit_test(test_geometric_sums),   cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_spread),           cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_saturation),       cmocka_unit_test(test_domain),
     };
     gsl_set_error_handler_off();
     return cmocka_run_group_tests_name("theory", tests, NULL, NULL);
