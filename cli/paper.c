@@ -170,9 +170,9 @@ static void write_markdown(FILE *stream, const pcast_claim *claim)
     fprintf(stream, "| %c | %s | ", claim->id, claim->text);
     for (size_t i = 0; i < claim->count && i < 4; i++) {
         const pcast_finding *finding = &claim->findings[i];
-        fprintf(stream, "%s%s: %.4g", i > 0 ? "; " : "", finding->quantity, finding->value);
+        fprintf(stream, "%s%s: %.5g", i > 0 ? "; " : "", finding->quantity, finding->value);
         if (finding->low != finding->high)
-            fprintf(stream, " [%.4g, %.4g]", finding->low, finding->high);
+            fprintf(stream, " [%.5g, %.5g]", finding->low, finding->high);
     }
     fprintf(stream, "%s | **%s**: %s |\n", claim->count > 4 ? "; ..." : "",
             pcast_verdict_name(claim->verdict), claim->reason);

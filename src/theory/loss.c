@@ -26,6 +26,10 @@
 /* Scores are taken within so many standard deviations. */
 #define REACH_LOW  6.0
 #define REACH_HIGH 8.5
+/* A key of such a density, against one of order 1, adds nothing; nor do larger u, which meet
+ * e^(-u). */
+#define NEGLIGIBLE 1e-22
+#define U_MAX      40.0
 /* `below` is a difference of numbers up to 1; a smaller one has no digits left, and nothing to add
  * to a result. */
 #define VANISHES 1e-13
@@ -84,13 +88,15 @@ static void plan_grid(moments *self)
     self->m_high = lround(ceil(high / step));
     self->second_low = lround(floor((row->delta + low) / step));
     self->second_high = lround(ceil((row->delta + high) / step));
-    /* L is at most about this when the maximum is typical; the integrand falls as u^2 below 1/L. */
+    /* L is at most about this when the maximum is typical; below 1/L the integrand of the error
+     * falls as u^2, that of the mass as u. */
     const double log_others = log(keys) + sigma * sigma / 2 + 2 * sigma;
     const double log_sinks = log(sinks) + row->delta + 4 * sigma;
     const double y_step = self->ratio * step;
-    const double y_from = -(log_others > log_sinks ? log_others : log_sinks) - 12;
+    const double y_from =
+        -(log_others > log_sinks ? log_others : log_sinks) - (self->weights == 1 ? 9 : 12);
     self->y_low = lround(floor(y_from / y_step));
-    self->y_count = lround(ceil(4 / y_step)) - self->y_low + 1;
+    self->y_count = lround(ceil(log(U_MAX) / y_step)) - self->y_low + 1;
 }
 
 static double *table(size_t count)
@@ -182,14 +188,14 @@ static void transform(moments *self, transforms *kind, double m, double shift,
         memset(kind->cast[w], 0, u_count * sizeof(double));
     for (size_t i = 0; i < self->tail.count; i++) {
         const double density = pcast_normal_pdf(center - self->tail.x[i] / sigma) / sigma;
-        if (density < 1e-30)
+        if (density < NEGLIGIBLE)
             continue;
         accumulate(kind->below, -density * self->tail.weight[i], self->tail_decay + i * u_count,
                    u_count);
     }
     for (size_t i = 0; i < self->nodes.count; i++) {
         const double density = pcast_normal_pdf(center + self->nodes.x[i] / sigma) / sigma;
-        if (density < 1e-30)
+        if (density < NEGLIGIBLE)
             continue;
         for (int w = 0; w < self->weights; w++)
             accumulate(kind->cast[w], density * self->weight[w][i], self->decay + i * u_count,
