@@ -169,7 +169,9 @@ static void write_sentence(char *text, size_t size, const compare_options *optio
     char interval[96];
     snprintf(interval, sizeof interval, "ratio %.6g, %g %% interval %.6g to %.6g", paired->ratio,
              100 * options->level, paired->ratio_low, paired->ratio_high);
-    if (!(paired->log_ratio_se > 0))
+    if (isnan(paired->ratio))
+        snprintf(text, size, "Nothing to compare: some errors are not finite numbers.");
+    else if (!(paired->log_ratio_se > 0))
         snprintf(text, size, "%s and %s do the same on every trial.", b, a);
     else if (paired->ratio_low > 1)
         snprintf(text, size, "%s has a larger error than %s (%s)%s.", b, a, interval,
@@ -211,11 +213,11 @@ static void write_row(const compare_options *options, csv_writer *csv,
     csv_number(csv, delta);
     csv_count(csv, experiment->trials);
     csv_count(csv, experiment->seed);
-    csv_number(csv, paired->mean_a);
-    csv_number(csv, paired->mean_b);
-    csv_number(csv, paired->ratio);
-    csv_number(csv, paired->ratio_low);
-    csv_number(csv, paired->ratio_high);
+    csv_known(csv, paired->mean_a);
+    csv_known(csv, paired->mean_b);
+    csv_known(csv, paired->ratio);
+    csv_known(csv, paired->ratio_low);
+    csv_known(csv, paired->ratio_high);
     csv_number(csv, options->level);
     csv_known(csv, paired->t);
     csv_known(csv, paired->p_t);
@@ -224,7 +226,7 @@ static void write_row(const compare_options *options, csv_writer *csv,
     csv_number(csv, options->margin);
     csv_known(csv, paired->p_equivalence);
     csv_number(csv, options->precision);
-    csv_number(csv, paired->pairs_needed);
+    csv_known(csv, paired->pairs_needed);
     csv_text(csv, sentence);
     csv_end(csv);
 }

@@ -97,12 +97,21 @@ static double residual_sd(const double *a, const double *b, size_t n, double fac
     return sqrt(squares / ((double)n - 1));
 }
 
+static int all_finite(const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!gsl_finite(x[i]))
+            return 0;
+    return 1;
+}
+
 pcast_paired pcast_paired_compare(const double *a, const double *b, size_t n, double level,
                                   double margin, double precision)
 {
     pcast_paired result = {.pairs = n};
     const double root = sqrt((double)n), freedom = (double)n - 1;
-    if (n < 2 || !(level > 0) || !(level < 1) || !(margin > 0) || !(precision > 0))
+    if (n < 2 || !all_finite(a, n) || !all_finite(b, n) || !(level > 0) || !(level < 1) ||
+        !(margin > 0) || !(precision > 0))
         return (pcast_paired){n,       GSL_NAN, GSL_NAN, GSL_NAN, GSL_NAN, GSL_NAN, GSL_NAN,
                               GSL_NAN, GSL_NAN, GSL_NAN, GSL_NAN, GSL_NAN, GSL_NAN};
     result.mean_a = gsl_stats_mean(a, 1, n);

@@ -18,3 +18,6 @@ t pcast compare paper paper --precision x
 t pcast compare paper paper --sinks 500
 t pcast compare paper paper:mask=causal --trials 2 --delta 1 -o x.csv
 leftovers
+# Outputs that are NaN: said, not compared.
+t pcast compare 'paper:scale=600;overflow=nan' 'paper:scale=700;overflow=nan' --n 64 --trials 4 --delta 2 --text
+t sh -c "pcast compare 'paper:scale=600;overflow=nan' paper --n 64 --trials 4 --delta 2 | tail -n 1 | cut -d, -f9-"

@@ -57,6 +57,9 @@ static void test_equal_and_scaled(void **state)
     const pcast_paired scaled = pcast_paired_compare(a, twice, 4, 0.95, 0.1, 0.01);
     assert_near(scaled.ratio_low, 2, 1e-14);
     assert_near(scaled.ratio_high, 2, 1e-14);
+    const double broken[] = {1, NAN, 3, 5}, huge[] = {1, INFINITY, 3, 5};
+    assert_true(isnan(pcast_paired_compare(a, broken, 4, 0.95, 0.1, 0.01).p_wilcoxon));
+    assert_true(isnan(pcast_paired_compare(huge, a, 4, 0.95, 0.1, 0.01).ratio));
     assert_true(isnan(pcast_paired_compare(a, a, 1, 0.95, 0.1, 0.01).ratio));
     assert_true(isnan(pcast_paired_compare(a, a, 4, 1.5, 0.1, 0.01).ratio));
 }
