@@ -171,7 +171,7 @@ static void write_sentence(char *text, size_t size, const compare_options *optio
              100 * options->level, paired->ratio_low, paired->ratio_high);
     if (isnan(paired->ratio))
         snprintf(text, size, "Nothing to compare: some errors are not finite numbers.");
-    else if (!(paired->log_ratio_se > 0))
+    else if (isnan(paired->t))
         snprintf(text, size, "%s and %s do the same on every trial.", b, a);
     else if (paired->ratio_low > 1)
         snprintf(text, size, "%s has a larger error than %s (%s)%s.", b, a, interval,

@@ -4,6 +4,7 @@
 
 #include "pcast/experiment.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,6 +193,10 @@ static int resolve_deltas(cli_grid *grid, const char *name)
     for (size_t i = 0; i < grid->delta_count; i++)
         if (cli_parse_double(grid->delta_text.items[i], &grid->deltas[i], &err) != PCAST_OK)
             return cli_fail(EXIT_USAGE, name, "--delta: %s", err.text);
+    for (size_t i = 0; i < grid->delta_count; i++)
+        if (!(fabs(grid->deltas[i]) <= PCAST_DELTA_MAX))
+            return cli_fail(EXIT_USAGE, name, "--delta: '%s' is not from -%d to %d",
+                            grid->delta_text.items[i], PCAST_DELTA_MAX, PCAST_DELTA_MAX);
     return EXIT_OK;
 }
 

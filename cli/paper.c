@@ -118,6 +118,10 @@ static void say_time(const paper_options *options)
     double work = 0;
     for (int i = 0; i < PCAST_CLAIMS; i++)
         work += options->wanted[i] ? pcast_paper_work(&options->paper, i) : 0;
+    if (options->figures !=
+        NULL) /* six kernels over 14 Delta at 128 channels, and claim E once more */
+        work += 3.0 * 6 * 14 * 4096 * (options->paper.quick ? 24 : 384) +
+                pcast_paper_work(&options->paper, 'E' - 'A');
     pcast_paper small = options->paper;
     pcast_claim claim;
     pcast_error err;
@@ -129,7 +133,7 @@ static void say_time(const paper_options *options)
     fprintf(stderr, "%s: about %.0f seconds\n", options->name, ceil(work / rate));
 }
 
-static void write_text(FILE *stream, const pcast_claim *claim)
+static void write_text(FILE *stream, const pcast_claim *claim, uint64_t seed)
 {
     fprintf(stream, "%c  %s\n   %s: %s.\n", claim->id, claim->text,
             pcast_verdict_name(claim->verdict), claim->reason);
@@ -142,6 +146,8 @@ static void write_text(FILE *stream, const pcast_claim *claim)
             fprintf(stream, "  theory %.5g", finding->theory);
         fprintf(stream, "\n");
     }
+    if (claim->trials > 0)
+        fprintf(stream, "   (%zu trials, seed %llu)\n", claim->trials, (unsigned long long)seed);
 }
 
 static void write_csv(csv_writer *csv, const pcast_claim *claim, uint64_t seed)
@@ -164,18 +170,32 @@ static void write_csv(csv_writer *csv, const pcast_claim *claim, uint64_t seed)
     }
 }
 
-/* One line a claim, with the findings that matter most: the first four. */
-static void write_markdown(FILE *stream, const pcast_claim *claim)
+/* Up to four findings: those at the paper's own N = 4096 where a claim has several N. */
+static size_t choose_findings(const pcast_claim *claim, size_t chosen[4])
 {
+    size_t count = 0, at_own = 0;
+    for (size_t i = 0; i < claim->count; i++)
+        at_own += strstr(claim->findings[i].quantity, "N = 4096") != NULL;
+    for (size_t i = 0; i < claim->count && count < 4; i++)
+        if (at_own < 4 || strstr(claim->findings[i].quantity, "N = 4096") != NULL)
+            chosen[count++] = i;
+    return count;
+}
+
+static void write_markdown(FILE *stream, const pcast_claim *claim, uint64_t seed)
+{
+    size_t chosen[4];
+    const size_t count = choose_findings(claim, chosen);
     fprintf(stream, "| %c | %s | ", claim->id, claim->text);
-    for (size_t i = 0; i < claim->count && i < 4; i++) {
-        const pcast_finding *finding = &claim->findings[i];
+    for (size_t i = 0; i < count; i++) {
+        const pcast_finding *finding = &claim->findings[chosen[i]];
         fprintf(stream, "%s%s: %.5g", i > 0 ? "; " : "", finding->quantity, finding->value);
         if (finding->low != finding->high)
             fprintf(stream, " [%.5g, %.5g]", finding->low, finding->high);
     }
-    fprintf(stream, "%s | **%s**: %s |\n", claim->count > 4 ? "; ..." : "",
-            pcast_verdict_name(claim->verdict), claim->reason);
+    fprintf(stream, "%s | **%s**: %s | %zu | %llu |\n", claim->count > count ? "; ..." : "",
+            pcast_verdict_name(claim->verdict), claim->reason, claim->trials,
+            (unsigned long long)seed);
 }
 
 static int write_claims(paper_options *options, FILE *stream)
@@ -186,8 +206,8 @@ static int write_claims(paper_options *options, FILE *stream)
     if (options->format == PAPER_CSV)
         csv_names(&csv, columns, sizeof columns / sizeof columns[0]);
     if (options->format == PAPER_MARKDOWN)
-        fprintf(stream,
-                "| claim | text | computed (95 %% interval) | verdict |\n|---|---|---|---|\n");
+        fprintf(stream, "| claim | text | computed (95 %% interval) | verdict | trials | seed "
+                        "|\n|---|---|---|---|---|---|\n");
     for (int i = 0; i < PCAST_CLAIMS; i++) {
         if (!options->wanted[i])
             continue;
@@ -200,11 +220,11 @@ static int write_claims(paper_options *options, FILE *stream)
             return cli_fail(cli_exit_code(status), options->name, "claim %c: %s", 'A' + i,
                             err.text);
         if (options->format == PAPER_TEXT)
-            write_text(stream, &claim);
+            write_text(stream, &claim, options->paper.seed);
         else if (options->format == PAPER_CSV)
             write_csv(&csv, &claim, options->paper.seed);
         else
-            write_markdown(stream, &claim);
+            write_markdown(stream, &claim, options->paper.seed);
     }
     return EXIT_OK;
 }

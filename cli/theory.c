@@ -82,7 +82,8 @@ static const struct argp theory_argp = {
            "within it, theory_underflow over all other keys; reverse_bound, the guarantee before "
            "the sinks' block "
            "(reverse); theory_subnormal; theory_saturated under --tau and headroom; "
-           "theory_mass_kept; mse_theory; mse_theory_sd, its "
+           "theory_mass, the other keys' share of attention, and theory_mass_kept; mse_theory; "
+           "mse_theory_sd, its "
            "standard deviation over trials (--spread); "
            "mse_leading.",
 };
@@ -106,6 +107,7 @@ static const char *const columns[] = {"kernel",
                                       "theory_subnormal",
                                       "theory_saturated",
                                       "headroom",
+                                      "theory_mass",
                                       "theory_mass_kept",
                                       "mse_theory",
                                       "mse_theory_sd",
@@ -119,7 +121,7 @@ static void write_row(csv_writer *csv, const grid_kernel *kernel, const pcast_th
     const int forward = row->order == PCAST_ORDER_FORWARD;
     const pcast_theory_fractions underflow = pcast_theory_underflow(row);
     const pcast_theory_loss loss =
-        options->closed ? (pcast_theory_loss){NAN, NAN} : pcast_theory_expected_loss(row);
+        options->closed ? (pcast_theory_loss){NAN, NAN, NAN} : pcast_theory_expected_loss(row);
     csv_text(csv, kernel->name);
     csv_text(csv, pcast_order_name(row->order));
     csv_number(csv, row->scale);
@@ -139,6 +141,7 @@ static void write_row(csv_writer *csv, const grid_kernel *kernel, const pcast_th
     csv_known(csv, pcast_theory_subnormal(row).all);
     csv_known(csv, options->closed ? NAN : pcast_theory_saturation(row, options->tau));
     csv_number(csv, pcast_theory_headroom(row->scale, options->tau));
+    csv_known(csv, loss.mass);
     csv_known(csv, loss.mass_kept);
     csv_known(csv, loss.mse);
     csv_known(csv, options->spread ? pcast_theory_mse_spread(row).sd : NAN);

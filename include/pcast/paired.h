@@ -22,8 +22,9 @@ typedef struct pcast_paired {
     double pairs_needed;  /* pairs for a half-width of `precision` (relative) of the interval */
 } pcast_paired;
 
-/* Compares b with a, finite and positive on average, over n >= 2 pairs. 0 < level < 1; margin, precision
- * > 0. Everything is NaN outside the domain; tests are NaN where all differences are zero.
+/* Compares b with a, finite and positive on average, over n >= 2 pairs. 0 < level < 1; margin,
+ * precision > 0. Everything is NaN outside the domain; tests are NaN where all differences are
+ * zero.
  *
  * The interval is that of a ratio of means by the delta method on its logarithm, with Student's t
  * of n - 1 degrees. Wilcoxon: zero differences are dropped, ties get mean ranks; the exact

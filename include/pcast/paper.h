@@ -41,7 +41,7 @@ typedef struct pcast_claim {
 } pcast_claim;
 
 typedef struct pcast_paper {
-    int quick; /* a tenth of the trials or less */
+    int quick; /* a sixteenth of the trials */
     uint64_t seed;
     int threads; /* 0: one for each processor */
     pcast_cpu cpu;

@@ -78,13 +78,15 @@ pcast_status pcast_paper_run(const pcast_paper *paper, int index, size_t run_ind
     pcast_summary *summaries = malloc(configs * sizeof *summaries);
     pcast_status status = PCAST_ERR_MEMORY;
     if (all->losses != NULL && summaries != NULL) {
-        const pcast_synthetic experiment = {.keys = all->keys,
-                                            .dim = 1,
-                                            .sinks = PCAST_PAPER_SINKS,
-                                            .seed = paper->seed + (uint64_t)index,
-                                            .trials = all->trials,
-                                            .deltas = own->deltas,
-                                            .delta_count = own->delta_count};
+        const pcast_synthetic experiment = {
+            .keys = all->keys,
+            .dim = 1,
+            .sinks = PCAST_PAPER_SINKS,
+            /* Another seed for each run, so that different N are independent. */
+            .seed = paper->seed + (uint64_t)index + PCAST_CLAIMS * run_index,
+            .trials = all->trials,
+            .deltas = own->deltas,
+            .delta_count = own->delta_count};
         const pcast_run run = {.kernels = own->kernels,
                                .kernel_count = own->kernel_count,
                                .threads = paper->threads,
@@ -180,7 +182,7 @@ pcast_finding *pcast_paper_add_mean(pcast_claim *claim, const pcast_paper_sample
 {
     double *values = column(all, 0, delta, of);
     if (values == NULL)
-        return NULL;
+        return pcast_paper_add(claim, GSL_NAN, GSL_NAN, GSL_NAN, theory, "%s", what);
     const double n = (double)all->trials, mean = gsl_stats_mean(values, 1, all->trials);
     const double reach =
         gsl_cdf_tdist_Qinv(0.025, n - 1) * gsl_stats_sd(values, 1, all->trials) / sqrt(n);

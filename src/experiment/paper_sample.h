@@ -55,7 +55,7 @@ pcast_finding *pcast_paper_add(pcast_claim *claim, double value, double low, dou
                                double theory, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
-/* Mean over rows with its 95 % interval; NULL without memory. */
+/* Mean over rows with its 95 % interval; NaN without memory. */
 pcast_finding *pcast_paper_add_mean(pcast_claim *claim, const pcast_paper_sample *all, size_t delta,
                                     pcast_measure *of, double theory, const char *what);
 

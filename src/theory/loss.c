@@ -309,7 +309,7 @@ static void expectations(const pcast_theory_row *row, int weights, double result
     moments self = {.weights = weights};
     for (int w = 0; w < WEIGHTS; w++)
         results[w] = GSL_NAN;
-    if (!pcast_theory_row_valid(row))
+    if (!pcast_theory_integrable(row))
         return;
     if (init(&self, row)) {
         memset(results, 0, WEIGHTS * sizeof *results);
@@ -329,7 +329,7 @@ pcast_theory_loss pcast_theory_expected_loss(const pcast_theory_row *row)
 {
     double results[WEIGHTS];
     expectations(row, WEIGHTS, results);
-    return (pcast_theory_loss){results[ERROR], results[KEPT] / results[MASS]};
+    return (pcast_theory_loss){results[ERROR], results[MASS], results[KEPT] / results[MASS]};
 }
 
 double pcast_theory_mse_leading(const pcast_theory_row *row)
@@ -344,6 +344,7 @@ double pcast_theory_mse_leading(const pcast_theory_row *row)
     const double flushed = row->order == PCAST_ORDER_FORWARD
                                ? pcast_normal_cdf((gap - depth - 2 * variance) / row->sigma)
                                : 0;
-    const double l = (others + sinks * exp(row->delta)) * exp(variance / 2);
-    return others * exp(2 * variance) * (flushed + rho * (1 - flushed)) / (l * l);
+    const double log_l = log(others + sinks * exp(row->delta)) + variance / 2;
+    const double value = others * (flushed + rho * (1 - flushed)) * exp(2 * variance - 2 * log_l);
+    return gsl_finite(log_l) ? value : GSL_NAN;
 }

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STEPS_PER_SIGMA = 100 };
+enum { STEPS_PER_SIGMA = 100, BLOCKS_MAX = 100000 };
 
 /* Functions tabulated at x = low + i * step. */
 typedef struct stale_maximum {
@@ -135,6 +135,10 @@ static void release(stale_maximum *self)
 double pcast_theory_saturation(const pcast_theory_row *row, double tau)
 {
     if (!pcast_theory_row_valid(row) || row->scale > 464 || !(tau >= 0) || !gsl_finite(tau))
+        return GSL_NAN;
+    if (log(464 / row->scale) >= tau * M_LN2) /* no score can lie between */
+        return 0;
+    if (fabs(row->delta) > 100 || row->keys / row->block > BLOCKS_MAX)
         return GSL_NAN;
     stale_maximum self = {.row = row, .tau = tau * M_LN2, .rise = log(464 / row->scale)};
     double saturated = GSL_NAN;

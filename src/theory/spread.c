@@ -224,7 +224,7 @@ pcast_theory_spread pcast_theory_mse_spread(const pcast_theory_row *row)
     chain self = {0};
     double moments[2] = {0, 0};
     pcast_theory_spread spread = {GSL_NAN, GSL_NAN};
-    if (!pcast_theory_row_valid(row))
+    if (!pcast_theory_integrable(row))
         return spread;
     const int ok = init(&self, row);
     double *scale = calloc(self.count, sizeof *scale);

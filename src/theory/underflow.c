@@ -85,10 +85,14 @@ pcast_theory_fractions pcast_theory_subnormal(const pcast_theory_row *row)
      * normal. */
     const pcast_theory_fractions below_normal = deeper_than(row, log(row->scale * 512 / 7.5));
     const pcast_theory_fractions flushed = pcast_theory_underflow(row);
+    /* Differences of numbers near 1 may end below 0 by rounding; a NaN stays. */
+    const pcast_theory_fractions between = {below_normal.all - flushed.all,
+                                            below_normal.inside - flushed.inside,
+                                            below_normal.outside - flushed.outside};
     return (pcast_theory_fractions){
-        .all = below_normal.all - flushed.all,
-        .inside = below_normal.inside - flushed.inside,
-        .outside = below_normal.outside - flushed.outside,
+        .all = between.all < 0 ? 0 : between.all,
+        .inside = between.inside < 0 ? 0 : between.inside,
+        .outside = between.outside < 0 ? 0 : between.outside,
     };
 }
 

@@ -4,6 +4,12 @@
 
 #include <math.h>
 
+int pcast_theory_integrable(const pcast_theory_row *row)
+{
+    return pcast_theory_row_valid(row) && row->sigma >= 0.1 && row->sigma <= 5 &&
+           fabs(row->delta) <= 100;
+}
+
 int pcast_visits_of(const pcast_theory_row *row, pcast_visits runs[3])
 {
     const size_t blocks = row->keys / row->block, tail = row->keys % row->block;

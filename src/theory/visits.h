@@ -9,6 +9,9 @@
 
 #include "pcast/theory.h"
 
+/* Is the row within the domain of the double integrals? */
+int pcast_theory_integrable(const pcast_theory_row *row);
+
 typedef struct pcast_visits {
     double blocks;     /* blocks in the run */
     double others;     /* other keys (no sinks) in each */

@@ -99,6 +99,7 @@ def monte_carlo():
             check(f"mse_theory, {name}", row["mse_theory"], e.mean(), 4 * e.std() / np.sqrt(count))
             sd, fourth = e.std(), ((e - e.mean()) ** 4).mean()
             check(f"mse_theory_sd, {name}", row["mse_theory_sd"], sd, 4 * np.sqrt((fourth - sd ** 4) / count) / 2 / sd)
+            check(f"theory_mass, {name}", row["theory_mass"], m.mean(), 4 * m.std() / np.sqrt(count))
             check(f"theory_mass_kept, {name}", row["theory_mass_kept"], ratio,
                   4 * (k - ratio * m).std() / m.mean() / np.sqrt(count))
 

@@ -120,6 +120,28 @@ static void test_loss(void **state)
 
 /* The chain's mean is the double integral's, by another route; the spread of a row that cannot vary
  * is none. */
+static void test_wide_domain(void **state)
+{
+    (void)state;
+    /* Long rows and far sinks answer at once, and say NaN where a quantity is outside its own
+     * domain. */
+    pcast_theory_row row = make(PCAST_ORDER_FORWARD, (size_t)1 << 32, 128, 4, 1, 6.5);
+    assert_bits_f64(pcast_theory_saturation(&row, 0), 0);
+    assert_true(isnan(pcast_theory_saturation(&row, 12)));
+    assert_true(pcast_theory_mse(&row) > 0 && pcast_theory_underflow(&row).all > 0.68);
+    row.keys = 4096;
+    row.delta = 1000;
+    assert_near(pcast_theory_underflow(&row).all, 1, 1e-12);
+    assert_bits_f64(pcast_theory_subnormal(&row).all, 0);
+    assert_true(isnan(pcast_theory_mse(&row)) && isnan(pcast_theory_mse_leading(&row)));
+    /* Both routes to the mean error at the ends of the domain of sigma. */
+    for (double sigma = 0.1; sigma < 6; sigma *= 49) {
+        pcast_theory_row ends = make(PCAST_ORDER_REVERSE, 40, 16, 2, 256, 3);
+        ends.sigma = sigma;
+        assert_near(pcast_theory_mse_spread(&ends).mean / pcast_theory_mse(&ends), 1, 1e-3);
+    }
+}
+
 static void test_spread(void **state)
 {
     (void)state;
@@ -210,10 +232,15 @@ static void test_domain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published_values), cmocka_unit_test(test_expected_underflow),
-        cmocka_unit_test(test_geometric_sums),   cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_spread),           cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_saturation),       cmocka_unit_test(test_domain),
+        cmocka_unit_test(test_published_values),
+        cmocka_unit_test(test_expected_underflow),
+        cmocka_unit_test(test_geometric_sums),
+        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_wide_domain),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_domain),
     };
     gsl_set_error_handler_off();
     return cmocka_run_group_tests_name("theory", tests, NULL, NULL);
