@@ -48,8 +48,9 @@ int cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 error_t cli_bad(struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* "scalar", "avx2", "avx512" or "native"; returns 0 if it is none. */
-int cli_parse_cpu(const char *text, pcast_cpu *cpu);
+/* For an argp parser: the value of --cpu, "scalar", "avx2", "avx512" or "native", or one line
+ * through cli_bad. */
+error_t cli_take_cpu(const char *text, pcast_cpu *cpu, struct argp_state *state);
 
 /* A list of texts: comma-separated items, each a word (begins with a letter) or a number or a range
  * start:stop:step of numbers that includes its end, start + i*step. */

@@ -125,18 +125,18 @@ int cli_parse(const struct argp *argp, int argc, char **argv, void *input)
     return error == 0 ? EXIT_OK : EXIT_USAGE;
 }
 
-int cli_parse_cpu(const char *text, pcast_cpu *cpu)
+error_t cli_take_cpu(const char *text, pcast_cpu *cpu, struct argp_state *state)
 {
     if (strcmp(text, "native") == 0) {
         *cpu = pcast_cpu_detect();
-        return 1;
+        return 0;
     }
     for (pcast_cpu level = PCAST_CPU_SCALAR; level <= PCAST_CPU_AVX512; level++)
         if (strcmp(text, pcast_cpu_name(level)) == 0) {
             *cpu = level;
-            return 1;
+            return 0;
         }
-    return 0;
+    return cli_bad(state, "--cpu: '%s' is none of scalar, avx2, avx512, native", text);
 }
 
 static pcast_status bad(pcast_error *err, const char *format, const char *text)

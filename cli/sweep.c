@@ -75,9 +75,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_THREADS:
         return cli_take_count("threads", arg, 1, 1024, &options->threads, state);
     case KEY_CPU:
-        if (!cli_parse_cpu(arg, &options->cpu))
-            return cli_bad(state, "--cpu: '%s' is none of scalar, avx2, avx512, native", arg);
-        return 0;
+        return cli_take_cpu(arg, &options->cpu, state);
     case KEY_Q:
         options->q = arg;
         return 0;

@@ -3,15 +3,12 @@
  * (docs/theory.md, section 7).
  *
  * Both are sums over keys i of w(s_i - m_j) / L^r, where m_j is the running maximum after key i's
- * block and L = sum over all keys of e^(s - m_j): r = 2 and w(x) = (e^x - c(x))^2 for the error, r
- * = 1 and w = c(x) or e^x for the mass, with c(x) = E4M3(S e^x) / S. With 1/L^r = int_0^inf u^(r-1)
- * e^(-uL) du (r = 1, 2) all keys factorise. For fixed (m, u), x = s - m, a key contributes free
- * E[e^(-u e^x)]              if it is visited later, below    E[e^(-u e^x); x <= 0]      if it has
- * been visited and is not the maximum, cast     E[w(x) e^(-u e^x); x <= 0] if it is the key i,
- *   density(m) e^(-u)                   if it is the maximum; w(0) more if it is also the key i.
- * A sink's transforms are another key's at m - Delta. What remains is a double integral over m and
- * ln u by the trapezoidal rule, which converges exponentially for such integrands, and a geometric
- * sum over blocks. */
+ * block and L = sum over all keys of e^(s - m_j); for the error r = 2 and w(x) = (e^x - c(x))^2,
+ * for the mass r = 1 and w = c(x) or e^x, with c(x) = E4M3(S e^x) / S. Writing 1/L^r as the
+ * integral of u^(r-1) e^(-uL) makes the keys factorise for fixed (m, u). The names of the factors
+ * below (free, below, cast, density) are those of the table in docs/theory.md; a sink's factors are
+ * another key's at m - Delta. What remains is a double integral over m and ln u by the trapezoidal
+ * rule, which converges exponentially for such integrands, and a geometric sum over blocks. */
 #include "pcast/theory.h"
 
 #include "theory/cast_nodes.h"
@@ -49,8 +46,8 @@ typedef struct moments {
     int weights; /* how many of them are asked for: ERROR alone, or all */
     double step; /* of m; ln u has ratio steps of it */
     int ratio;
-    long m_low,
-        m_high; /* m = index * step; two windows, around the other keys and around the sinks */
+    /* m = index * step; two windows, around the other keys and around the sinks. */
+    long m_low, m_high;
     long second_low, second_high;
     long y_low, y_count; /* ln u = (y_low + i) * ratio * step */
     pcast_cast_nodes nodes;
