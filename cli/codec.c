@@ -4,8 +4,7 @@
 #include "csv.h"
 
 #include "base/bits.h"
-#include "e4m3/float_format.h"
-#include "pcast/e4m3.h"
+#include "pcast/format.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,41 +14,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct codec_format {
-    const char *name;
-    const pcast_float_format *format;
-} codec_format;
-
-/* In the order of formats[]. */
-#define FORMAT_NAMES "f32", "f64", "f16", "bf16", "e4m3"
-
-static const codec_format formats[] = {
-    {"f32", &pcast_format_f32},   {"f64", &pcast_format_f64},   {"f16", &pcast_format_f16},
-    {"bf16", &pcast_format_bf16}, {"e4m3", &pcast_format_e4m3},
-};
-
-enum { FORMAT_COUNT = sizeof formats / sizeof formats[0], E4M3 = FORMAT_COUNT - 1 };
-
 typedef struct codec_options {
     const char *name;
-    const codec_format *from, *to;
-    pcast_e4m3_options cast;
+    pcast_format from, to;
+    pcast_cast cast;
+    int overflow_given, nan_given;
     const char *output;
 } codec_options;
 
 enum { KEY_FROM = 0x100, KEY_TO, KEY_OVERFLOW, KEY_INF, KEY_NAN };
 
 static const struct argp_option codec_argp_options[] = {
-    {"from", KEY_FROM, "FORMAT", 0, "format of the input: f32 (default), f64, f16, bf16 or e4m3",
+    {"from", KEY_FROM, "FORMAT", 0,
+     "format of the input: e4m3, e5m2, e4m3fnuz, e5m2fnuz, f16, bf16, f32 (default) or f64", 0},
+    {"to", KEY_TO, "FORMAT", 0, "format of the output, e4m3 (default)", 0},
+    {"overflow", KEY_OVERFLOW, "sat|nan", 0,
+     "too large after rounding: the largest value (default to 8 bits), or infinity where there is "
+     "one, else NaN",
      0},
-    {"to", KEY_TO, "FORMAT", 0, "format of the output: e4m3 (default), or another to decode e4m3",
-     0},
-    {"overflow", KEY_OVERFLOW, "sat|nan", 0, "beyond 448 after rounding: +-448 (default) or NaN",
-     0},
-    {"inf", KEY_INF, "overflow|sat|nan", 0, "infinities: as an overflow (default), +-448, or NaN",
-     0},
-    {"nan", KEY_NAN, "canonical|sign", 0, "NaN: always 0x7F (default), or 0x7F and 0xFF by sign",
-     0},
+    {"inf", KEY_INF, "overflow|sat|nan", 0,
+     "infinities: as an overflow (default), the largest value, or NaN (infinity)", 0},
+    {"nan", KEY_NAN, "canonical|sign", 0,
+     "NaN: always all ones (default to 8 bits), or the quiet NaN of its sign", 0},
     {"output", 'o', "FILE", 0, "write FILE; - is stdout", 0},
     {"help", 'h', NULL, 0, "print this help", -1},
     {0},
@@ -69,9 +55,31 @@ static error_t choose(const char *option, const char *arg, const char *const *wo
     return cli_bad(state, "--%s: '%s' is none of %s", option, arg, known);
 }
 
+static error_t take_format(const char *option, const char *arg, pcast_format *format,
+                           struct argp_state *state)
+{
+    const char *words[PCAST_FORMAT_COUNT + 1] = {NULL};
+    int choice;
+    for (int i = 0; i < PCAST_FORMAT_COUNT; i++)
+        words[i] = pcast_format_name((pcast_format)i);
+    const error_t error = choose(option, arg, words, &choice, state);
+    if (error == 0)
+        *format = (pcast_format)choice;
+    return error;
+}
+
+/* Conversions to 8 bits are the hardware's, those to wider formats IEEE 754's. */
+static void set_defaults(codec_options *options)
+{
+    const int wide = pcast_format_width(options->to) > 8;
+    if (!options->overflow_given && wide)
+        options->cast.overflow = PCAST_OVERFLOW_NAN;
+    if (!options->nan_given && wide)
+        options->cast.nan = PCAST_NAN_KEEP_SIGN;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    static const char *const format_words[] = {FORMAT_NAMES, NULL};
     static const char *const overflow_words[] = {"sat", "nan", NULL};
     static const char *const inf_words[] = {"overflow", "sat", "nan", NULL};
     static const char *const nan_words[] = {"canonical", "sign", NULL};
@@ -80,16 +88,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     error_t error;
     switch (key) {
     case KEY_FROM:
-        if ((error = choose("from", arg, format_words, &choice, state)) == 0)
-            options->from = &formats[choice];
-        return error;
+        return take_format("from", arg, &options->from, state);
     case KEY_TO:
-        if ((error = choose("to", arg, format_words, &choice, state)) == 0)
-            options->to = &formats[choice];
-        return error;
+        return take_format("to", arg, &options->to, state);
     case KEY_OVERFLOW:
         if ((error = choose("overflow", arg, overflow_words, &choice, state)) == 0)
             options->cast.overflow = (pcast_overflow)choice;
+        options->overflow_given = 1;
         return error;
     case KEY_INF:
         if ((error = choose("inf", arg, inf_words, &choice, state)) == 0)
@@ -98,15 +103,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_NAN:
         if ((error = choose("nan", arg, nan_words, &choice, state)) == 0)
             options->cast.nan = (pcast_nan_policy)choice;
+        options->nan_given = 1;
         return error;
+    case ARGP_KEY_END:
+        set_defaults(options);
+        return 0;
     case 'o':
         options->output = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if ((options->from == &formats[E4M3]) == (options->to == &formats[E4M3]))
-            return cli_bad(
-                state, "--from %s --to %s: one of the two must be e4m3, the other a wider format",
-                options->from->name, options->to->name);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -116,13 +119,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp codec_argp = {
     .options = codec_argp_options,
     .parser = parse_option,
-    .doc = "Converts values to E4M3, or E4M3 codes to another format. Reads one value a line from "
+    .doc = "Converts values from one floating-point format to another with one rounding. Reads one "
+           "value a line from "
            "stdin: "
            "decimal, hex float (0x1.8p-3), inf, nan, or the bits of the input format (0x3F800000). "
            "Writes the CSV "
            "input,input_bits,code,value,value_bits: code is the output's bits, value what it "
-           "stands for, "
-           "value_bits that value in float32 (float64 for --to f64).",
+           "stands for, value_bits that value in float32 (float64 for --to f64).",
 };
 
 /* A decimal or hex-float text rounded to odd in binary64: enough bits below any narrower format's
@@ -141,7 +144,7 @@ static double parse_to_odd(const char *text, char **end)
 }
 
 /* The bits in `format` of a line's text, rounded once; 0 if the text is no value of it. */
-static int parse_value(const char *text, const pcast_float_format *format, uint64_t *bits)
+static int parse_value(const char *text, pcast_format format, uint64_t *bits)
 {
     char *end;
     const char *digits = text[0] == '-' || text[0] == '+' ? text + 1 : text;
@@ -152,43 +155,21 @@ static int parse_value(const char *text, const pcast_float_format *format, uint6
         errno = 0;
         *bits = strtoull(text, &end, 16);
         return end != text && *end == '\0' && errno == 0 &&
-               (format->width == 64 || *bits >> format->width == 0);
+               (pcast_format_width(format) == 64 || *bits >> pcast_format_width(format) == 0);
     }
     if (!isdigit((unsigned char)digits[0]) && digits[0] != '.' && strcasecmp(digits, "inf") != 0 &&
         strcasecmp(digits, "infinity") != 0 && strcasecmp(digits, "nan") != 0)
         return 0;
-    if (format == &pcast_format_f64) {
+    if (format == PCAST_F64) {
         *bits = pcast_bits_f64(strtod(text, &end));
         return *end == '\0';
     }
+    const pcast_cast nearest = {
+        .overflow = pcast_format_width(format) == 8 ? PCAST_OVERFLOW_SATURATE : PCAST_OVERFLOW_NAN,
+        .nan = PCAST_NAN_KEEP_SIGN};
     const double value = parse_to_odd(text, &end);
-    if (format == &pcast_format_e4m3)
-        *bits = pcast_e4m3_encode_f64(value, (pcast_e4m3_options){.nan = PCAST_NAN_KEEP_SIGN});
-    else
-        *bits = pcast_pack(format, pcast_unpack(&pcast_format_f64, pcast_bits_f64(value)));
+    *bits = pcast_convert(format, PCAST_F64, pcast_bits_f64(value), nearest);
     return *end == '\0';
-}
-
-static uint8_t encode(const pcast_float_format *from, uint64_t bits, pcast_e4m3_options options)
-{
-    if (from == &pcast_format_f64)
-        return pcast_e4m3_encode_f64(pcast_f64_from_bits(bits), options);
-    if (from == &pcast_format_f16)
-        return pcast_e4m3_encode_f16((uint16_t)bits, options);
-    if (from == &pcast_format_bf16)
-        return pcast_e4m3_encode_bf16((uint16_t)bits, options);
-    return pcast_e4m3_encode_f32(pcast_f32_from_bits((uint32_t)bits), options);
-}
-
-static uint64_t decode(const pcast_float_format *to, uint8_t code)
-{
-    if (to == &pcast_format_f64)
-        return pcast_bits_f64(pcast_e4m3_decode_f64(code));
-    if (to == &pcast_format_f16)
-        return pcast_e4m3_decode_f16(code);
-    if (to == &pcast_format_bf16)
-        return pcast_e4m3_decode_bf16(code);
-    return pcast_bits_f32(pcast_e4m3_decode_f32(code));
 }
 
 static void write_bits(csv_writer *csv, int width, uint64_t bits)
@@ -201,16 +182,15 @@ static void write_bits(csv_writer *csv, int width, uint64_t bits)
 
 static void convert(const codec_options *options, csv_writer *csv, const char *input, uint64_t bits)
 {
-    const pcast_float_format *from = options->from->format, *to = options->to->format;
-    const int encoding = options->to == &formats[E4M3];
-    const uint8_t code = encoding ? encode(from, bits, options->cast) : (uint8_t)bits;
-    const pcast_float_format *shown =
-        to == &pcast_format_f64 ? &pcast_format_f64 : &pcast_format_f32;
+    /* Infinities and NaNs of the output are shown as what they are. */
+    const pcast_cast showing = {PCAST_OVERFLOW_NAN, PCAST_INF_NAN, PCAST_NAN_KEEP_SIGN};
+    const uint64_t code = pcast_convert(options->to, options->from, bits, options->cast);
+    const pcast_format shown = options->to == PCAST_F64 ? PCAST_F64 : PCAST_F32;
     csv_text(csv, input);
-    write_bits(csv, from->width, bits);
-    write_bits(csv, to->width, encoding ? code : decode(to, code));
-    csv_number(csv, pcast_e4m3_decode_f64(code));
-    write_bits(csv, shown->width, decode(shown, code));
+    write_bits(csv, pcast_format_width(options->from), bits);
+    write_bits(csv, pcast_format_width(options->to), code);
+    csv_number(csv, pcast_decode_f64(options->to, code));
+    write_bits(csv, pcast_format_width(shown), pcast_convert(shown, options->to, code, showing));
     csv_end(csv);
 }
 
@@ -238,12 +218,12 @@ static int convert_lines(const codec_options *options, csv_writer *csv)
         number++;
         if (*text == '\0' && whole)
             continue;
-        if (whole && parse_value(text, options->from->format, &bits))
+        if (whole && parse_value(text, options->from, &bits))
             convert(options, csv, text, bits);
         else
             code = cli_fail(EXIT_INPUT, options->name,
                             "standard input, line %zu: '%.60s' is no %s value", number, text,
-                            options->from->name);
+                            pcast_format_name(options->from));
     }
     if (code == EXIT_OK && ferror(stdin))
         code = cli_fail(EXIT_INPUT, options->name, "standard input: %s", strerror(errno));
@@ -266,7 +246,7 @@ static int run(const codec_options *options)
 
 int cli_codec(int argc, char **argv)
 {
-    codec_options options = {.name = argv[0], .from = &formats[0], .to = &formats[E4M3]};
+    codec_options options = {.name = argv[0], .from = PCAST_F32, .to = PCAST_E4M3};
     const int code = cli_parse(&codec_argp, argc, argv, &options);
     if (code != EXIT_OK)
         return code < 0 ? EXIT_OK : code;

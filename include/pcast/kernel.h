@@ -4,7 +4,7 @@
 #ifndef PCAST_KERNEL_H
 #define PCAST_KERNEL_H
 
-#include "pcast/e4m3.h"
+#include "pcast/format.h"
 #include "pcast/status.h"
 
 #include <stddef.h>

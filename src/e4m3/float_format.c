@@ -4,19 +4,18 @@
 
 #include "base/bits.h"
 
-/* Fields: width, mantissa, emin, max_finite, infinity, nan. E4M3 gives its top binade to numbers
- * and keeps only mantissa 7 of it for NaN (OFP8); the others are IEEE 754 and bfloat16. */
-const pcast_float_format pcast_format_e4m3 = {8, 3, -6, 0x7E, 0, 0x7F};
-const pcast_float_format pcast_format_f16 = {16, 10, -14, 0x7BFF, 0x7C00, 0x7E00};
-const pcast_float_format pcast_format_bf16 = {16, 7, -126, 0x7F7F, 0x7F80, 0x7FC0};
-const pcast_float_format pcast_format_f32 = {32, 23, -126, 0x7F7FFFFF, 0x7F800000, 0x7FC00000};
-const pcast_float_format pcast_format_f64 = {
-    64,
-    52,
-    -1022,
-    UINT64_C(0x7FEFFFFFFFFFFFFF),
-    UINT64_C(0x7FF0000000000000),
-    UINT64_C(0x7FF8000000000000),
+/* E4M3 gives its top binade to numbers and keeps only mantissa 7 of it for NaN (OFP8); FNUZ formats
+ * keep none of it; the others reserve it as IEEE 754 does. */
+const pcast_float_format pcast_float_formats[PCAST_FORMAT_COUNT] = {
+    [PCAST_E4M3] = {"e4m3", 8, 3, -6, 0x7E, 0, 0x7F, 0x7F, 0},
+    [PCAST_E5M2] = {"e5m2", 8, 2, -14, 0x7B, 0x7C, 0x7E, 0x7F, 0},
+    [PCAST_E4M3FNUZ] = {"e4m3fnuz", 8, 3, -7, 0x7F, 0, 0x80, 0x80, 1},
+    [PCAST_E5M2FNUZ] = {"e5m2fnuz", 8, 2, -15, 0x7F, 0, 0x80, 0x80, 1},
+    [PCAST_F16] = {"f16", 16, 10, -14, 0x7BFF, 0x7C00, 0x7E00, 0x7FFF, 0},
+    [PCAST_BF16] = {"bf16", 16, 7, -126, 0x7F7F, 0x7F80, 0x7FC0, 0x7FFF, 0},
+    [PCAST_F32] = {"f32", 32, 23, -126, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, 0x7FFFFFFF, 0},
+    [PCAST_F64] = {"f64", 64, 52, -1022, UINT64_C(0x7FEFFFFFFFFFFFFF), UINT64_C(0x7FF0000000000000),
+                   UINT64_C(0x7FF8000000000000), UINT64_C(0x7FFFFFFFFFFFFFFF), 0},
 };
 
 pcast_unpacked pcast_unpack(const pcast_float_format *format, uint64_t bits)
@@ -24,10 +23,12 @@ pcast_unpacked pcast_unpack(const pcast_float_format *format, uint64_t bits)
     const uint64_t sign_bit = UINT64_C(1) << (format->width - 1);
     const uint64_t magnitude = bits & (sign_bit - 1);
     pcast_unpacked number = {PCAST_FINITE, (bits & sign_bit) != 0, 0, 0};
-    if (magnitude > format->max_finite) {
+    if (format->fnuz && (bits & (2 * sign_bit - 1)) == sign_bit)
+        number.kind = PCAST_NOT_A_NUMBER;
+    if (magnitude > format->max_finite)
         number.kind = magnitude == format->infinity ? PCAST_INFINITE : PCAST_NOT_A_NUMBER;
+    if (number.kind != PCAST_FINITE)
         return number;
-    }
     const uint64_t hidden = UINT64_C(1) << format->mantissa;
     const int field = (int)(magnitude >> format->mantissa);
     number.significand = magnitude & (hidden - 1);
@@ -70,17 +71,4 @@ uint64_t pcast_round_magnitude(const pcast_float_format *format, uint64_t signif
     const uint64_t n = shift >= 0 ? shift_right_to_even(significand, shift) : significand << -shift;
     /* n = 2^(mantissa+1) after a carry lands on the next binade's first code by itself. */
     return n + ((uint64_t)(q - q_min) << format->mantissa);
-}
-
-uint64_t pcast_pack(const pcast_float_format *format, pcast_unpacked number)
-{
-    uint64_t code = format->nan;
-    if (number.kind == PCAST_INFINITE)
-        code = format->infinity;
-    if (number.kind == PCAST_FINITE) {
-        code = pcast_round_magnitude(format, number.significand, number.exponent);
-        if (code > format->max_finite)
-            code = format->infinity;
-    }
-    return code | (uint64_t)number.negative << (format->width - 1);
 }

@@ -4,6 +4,8 @@
 #ifndef PCAST_E4M3_FLOAT_FORMAT_H
 #define PCAST_E4M3_FLOAT_FORMAT_H
 
+#include "pcast/format.h"
+
 #include <stdint.h>
 
 /* A format with a sign bit on top, then the exponent field, then `mantissa` bits, with subnormals.
@@ -11,19 +13,18 @@
  * times 2^(emin - mantissa + field - 1): codes grow with values, which is what rounding below
  * relies on. */
 typedef struct pcast_float_format {
-    int width;           /* bits in all */
-    int mantissa;        /* stored mantissa bits */
-    int emin;            /* exponent of the smallest normal number */
-    uint64_t max_finite; /* code of the largest finite number */
-    uint64_t infinity;   /* code of +Inf, 0 if the format has none */
-    uint64_t nan;        /* code of the positive quiet NaN */
+    const char *name;
+    int width;              /* bits in all */
+    int mantissa;           /* stored mantissa bits */
+    int emin;               /* exponent of the smallest normal number */
+    uint64_t max_finite;    /* code of the largest finite number */
+    uint64_t infinity;      /* code of +Inf, 0 if the format has none */
+    uint64_t nan;           /* code of the positive quiet NaN */
+    uint64_t canonical_nan; /* what CUDA's conversions give for any NaN */
+    int fnuz;               /* no -0: its code is the only NaN */
 } pcast_float_format;
 
-extern const pcast_float_format pcast_format_e4m3;
-extern const pcast_float_format pcast_format_f16;
-extern const pcast_float_format pcast_format_bf16;
-extern const pcast_float_format pcast_format_f32;
-extern const pcast_float_format pcast_format_f64;
+extern const pcast_float_format pcast_float_formats[PCAST_FORMAT_COUNT];
 
 typedef enum pcast_float_class {
     PCAST_FINITE,
@@ -46,9 +47,5 @@ pcast_unpacked pcast_unpack(const pcast_float_format *format, uint64_t bits);
  * significand < 2^63. */
 uint64_t pcast_round_magnitude(const pcast_float_format *format, uint64_t significand,
                                int exponent);
-
-/* A finite number's code in a format that holds infinities: rounded once, overflow to infinity, and
- * infinities and NaNs (as the quiet NaN) with their sign. */
-uint64_t pcast_pack(const pcast_float_format *format, pcast_unpacked number);
 
 #endif

@@ -14,7 +14,7 @@ void pcast_code_values_init(pcast_code_values *codes, const pcast_kernel *kernel
 {
     codes->scale = kernel->scale;
     for (int code = 0; code < 256; code++)
-        codes->value[code] = pcast_e4m3_decode_f64((uint8_t)code) / (double)kernel->scale;
+        codes->value[code] = pcast_decode_f64(PCAST_E4M3, (uint64_t)code) / (double)kernel->scale;
 }
 
 void pcast_loss_start(pcast_loss_meter *meter, const pcast_code_values *codes)

@@ -60,7 +60,7 @@ pcast_tile pcast_row_step(const pcast_kernel *kernel, const pcast_engine *engine
                           pcast_range range, const float *scores, const float *values,
                           pcast_row_scratch *scratch)
 {
-    const pcast_e4m3_options cast = {.overflow = kernel->overflow};
+    const pcast_cast cast = {.overflow = kernel->overflow};
     const size_t count = range.count;
 
     const float m = engine->max(row->m, scores, count); /* 4.1 */
@@ -69,8 +69,8 @@ pcast_tile pcast_row_step(const pcast_kernel *kernel, const pcast_engine *engine
     for (size_t i = 0; i < count; i++) {
         scratch->p[i] = pcast_exp_f32(scores[i] - origin); /* 4.3 */
         const float scaled = scratch->p[i] * kernel->scale;
-        scratch->p8[i] = pcast_e4m3_encode_f32(scaled, cast); /* 4.5 */
-        scratch->p8_value[i] = pcast_e4m3_decode_f32(scratch->p8[i]);
+        scratch->p8[i] = (uint8_t)pcast_encode_f32(PCAST_E4M3, scaled, cast); /* 4.5 */
+        scratch->p8_value[i] = pcast_decode_f32(PCAST_E4M3, scratch->p8[i]);
     }
     row->l = fmaf(alpha, row->l, engine->sum(scratch->p, count));                  /* 4.4 */
     engine->accumulate(row->o, alpha, scratch->p8_value, values, count, row->dim); /* 4.6 */

@@ -6,7 +6,7 @@
 
 #include "base/bits.h"
 #include "base/error.h"
-#include "e4m3/float_format.h"
+#include "pcast/format.h"
 #include "tensor/file.h"
 
 #include <stdlib.h>
@@ -202,8 +202,7 @@ static float element(npy_dtype dtype, const uint8_t *bytes)
     const uint32_t bits = little_endian(bytes, 2);
     if (dtype == NPY_BF16)
         return pcast_f32_from_bits(bits << 16);
-    return pcast_f32_from_bits(
-        (uint32_t)pcast_pack(&pcast_format_f32, pcast_unpack(&pcast_format_f16, bits)));
+    return pcast_decode_f32(PCAST_F16, bits);
 }
 
 static pcast_status read_elements(const uint8_t *bytes, size_t size, const npy_header *header,

@@ -2,7 +2,9 @@
 /* Gauss-Legendre nodes, cell by cell of E4M3. */
 #include "theory/cast_nodes.h"
 
-#include "pcast/e4m3.h"
+#include "pcast/format.h"
+
+#include "base/bits.h"
 
 #include <gsl/gsl_integration.h>
 #include <math.h>
@@ -42,8 +44,9 @@ static double upper_edge(int code, double scale)
 {
     if (code + 1 == CODES) /* beyond 448 everything saturates to the last code */
         return 0;
-    const double midpoint =
-        (pcast_e4m3_decode_f64((uint8_t)code) + pcast_e4m3_decode_f64((uint8_t)(code + 1))) / 2;
+    const double midpoint = (pcast_decode_f64(PCAST_E4M3, (uint64_t)code) +
+                             pcast_decode_f64(PCAST_E4M3, (uint64_t)code + 1)) /
+                            2;
     return midpoint < scale ? log(midpoint / scale) : 0;
 }
 
@@ -65,7 +68,7 @@ int pcast_cast_nodes_init(pcast_cast_nodes *nodes, double scale, double low, dou
         for (int code = 1; code < CODES && edge < 0; code++) {
             const double next = upper_edge(code, scale);
             const double start = edge > low ? edge : low;
-            add_stretch(&build, start, next, pcast_e4m3_decode_f64((uint8_t)code) / scale);
+            add_stretch(&build, start, next, pcast_decode_f64(PCAST_E4M3, (uint64_t)code) / scale);
             edge = next;
         }
     } else {
@@ -88,6 +91,7 @@ void pcast_cast_nodes_free(pcast_cast_nodes *nodes)
 
 double pcast_cast_of_maximum(double scale)
 {
-    const pcast_e4m3_options saturate = {.overflow = PCAST_OVERFLOW_SATURATE};
-    return pcast_e4m3_decode_f64(pcast_e4m3_encode_f64(scale, saturate)) / scale;
+    const uint64_t code =
+        pcast_convert(PCAST_E4M3, PCAST_F64, pcast_bits_f64(scale), (pcast_cast){0});
+    return pcast_decode_f64(PCAST_E4M3, code) / scale;
 }

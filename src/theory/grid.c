@@ -2,7 +2,7 @@
 /* How well E4M3 resolves p in [0, 1] under a scale (docs/theory.md, section 10). */
 #include "pcast/theory.h"
 
-#include "pcast/e4m3.h"
+#include "pcast/format.h"
 
 #include <gsl/gsl_math.h>
 #include <math.h>
@@ -11,7 +11,7 @@ enum { LARGEST = 126 };
 
 static double value(int code)
 {
-    return pcast_e4m3_decode_f64((uint8_t)code);
+    return pcast_decode_f64(PCAST_E4M3, (uint64_t)code);
 }
 
 double pcast_theory_dp(double scale)

@@ -19,8 +19,11 @@ t sh -c "printf '1 2\n' | pcast codec"
 t sh -c "printf '+0x3F800000\n' | pcast codec"
 t sh -c "printf '1\000junk\n' | pcast codec"
 t sh -c "printf '1\nabc\n' | pcast codec -o x.csv"
-t pcast codec --from f32 --to f16
-t pcast codec --from e4m3
+t sh -c "printf '65519.99\n65520\n-nan\ninf\n' | pcast codec --from f32 --to f16"
+t sh -c "printf '0x7C\n0x7B\n0xFE\n' | pcast codec --from e5m2 --to f32"
+t sh -c "printf '57344\n61440\n-inf\n-0\n' | pcast codec --to e5m2fnuz"
+t sh -c "printf '57344\n61440\n-inf\nnan\n' | pcast codec --to e5m2 --overflow nan"
+t sh -c "printf '0x80\n0x81\n0x7F\n' | pcast codec --from e4m3 --to e4m3fnuz"
 t pcast codec --from f8
 t pcast codec --overflow maybe
 t pcast codec stray

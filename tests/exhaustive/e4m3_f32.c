@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pcast_e4m3_encode_f32 against the table search, for all 2^32 float32 encodings and both overflow
+/* Float32 to E4M3 against the table search, for all 2^32 float32 encodings and both overflow
  * modes. */
-#include "pcast/e4m3.h"
+#include "pcast/format.h"
 
 #include "base/bits.h"
 #include "oracle_e4m3.h"
@@ -11,8 +11,8 @@
 
 int main(void)
 {
-    const pcast_e4m3_options saturate = {.overflow = PCAST_OVERFLOW_SATURATE};
-    const pcast_e4m3_options nan = {.overflow = PCAST_OVERFLOW_NAN};
+    const pcast_cast saturate = {.overflow = PCAST_OVERFLOW_SATURATE};
+    const pcast_cast nan = {.overflow = PCAST_OVERFLOW_NAN};
     oracle_e4m3 oracle;
     oracle_e4m3_init(&oracle);
     uint64_t checked = 0, wrong = 0;
@@ -21,8 +21,8 @@ int main(void)
         for (uint32_t i = 0; i < 1u << 20; i++) {
             const uint32_t bits = (uint32_t)chunk << 20 | i;
             const float x = pcast_f32_from_bits(bits);
-            const uint8_t sat = pcast_e4m3_encode_f32(x, saturate);
-            const uint8_t nosat = pcast_e4m3_encode_f32(x, nan);
+            const uint32_t sat = pcast_encode_f32(PCAST_E4M3, x, saturate);
+            const uint32_t nosat = pcast_encode_f32(PCAST_E4M3, x, nan);
             const uint8_t expected_sat = oracle_e4m3_encode(&oracle, (double)x, 1);
             const uint8_t expected_nosat = oracle_e4m3_encode(&oracle, (double)x, 0);
             checked++;

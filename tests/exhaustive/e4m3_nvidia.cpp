@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The codec against the host conversion of NVIDIA's cuda_fp8.h: all float32, float16 and bfloat16
 // encodings, both overflow modes. A NaN of any sign gives 0x7F there, which is our canonical NaN.
-#include "pcast/e4m3.h"
+#include "pcast/format.h"
 
 #include <cuda_fp8.h>
 
@@ -10,10 +10,17 @@
 #include <cstdio>
 #include <cstring>
 
-static const pcast_e4m3_options options[2] = {
+static const pcast_cast options[2] = {
     {PCAST_OVERFLOW_SATURATE, PCAST_INF_AS_OVERFLOW, PCAST_NAN_CANONICAL},
     {PCAST_OVERFLOW_NAN, PCAST_INF_AS_OVERFLOW, PCAST_NAN_CANONICAL}};
 static const __nv_saturation_t saturation[2] = {__NV_SATFINITE, __NV_NOSAT};
+
+static int encode_f64(double x, pcast_cast cast)
+{
+    std::uint64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return static_cast<int>(pcast_convert(PCAST_E4M3, PCAST_F64, bits, cast));
+}
 
 static int report(const char *format, uint32_t bits, int got, int expected)
 {
@@ -32,9 +39,11 @@ int main()
             half.x = static_cast<unsigned short>(u);
             __nv_bfloat16_raw bfloat;
             bfloat.x = half.x;
-            wrong += report("float16", u, pcast_e4m3_encode_f16(half.x, options[mode]),
+            wrong += report("float16", u,
+                            (int)pcast_convert(PCAST_E4M3, PCAST_F16, half.x, options[mode]),
                             __nv_cvt_halfraw_to_fp8(half, saturation[mode], __NV_E4M3));
-            wrong += report("bfloat16", u, pcast_e4m3_encode_bf16(bfloat.x, options[mode]),
+            wrong += report("bfloat16", u,
+                            (int)pcast_convert(PCAST_E4M3, PCAST_BF16, bfloat.x, options[mode]),
                             __nv_cvt_bfloat16raw_to_fp8(bfloat, saturation[mode], __NV_E4M3));
             checked += 2;
         }
@@ -42,8 +51,8 @@ int main()
     // which NVIDIA's double path codes by its own rule.
     for (int code = 0; code < 126; code++)
         for (int half = 0; half < 2; half++) {
-            const double low = pcast_e4m3_decode_f64(static_cast<uint8_t>(code));
-            const double high = pcast_e4m3_decode_f64(static_cast<uint8_t>(code + 1));
+            const double low = pcast_decode_f64(PCAST_E4M3, static_cast<uint64_t>(code));
+            const double high = pcast_decode_f64(PCAST_E4M3, static_cast<uint64_t>(code) + 1);
             const double point = half ? (low + high) / 2 : high;
             for (double x : {point, std::nextafter(point, 0.0), std::nextafter(point, 1e9), 464.0,
                              1e300, 1e-300})
@@ -52,7 +61,7 @@ int main()
                         checked++;
                         wrong +=
                             report("float64", static_cast<uint32_t>(code),
-                                   pcast_e4m3_encode_f64(sign * x, options[mode]),
+                                   encode_f64(sign * x, options[mode]),
                                    __nv_cvt_double_to_fp8(sign * x, saturation[mode], __NV_E4M3));
                     }
         }
@@ -64,8 +73,9 @@ int main()
                 float x;
                 std::memcpy(&x, &bits, sizeof x);
                 checked++;
-                wrong += report("float32", bits, pcast_e4m3_encode_f32(x, options[mode]),
-                                __nv_cvt_float_to_fp8(x, saturation[mode], __NV_E4M3));
+                wrong +=
+                    report("float32", bits, (int)pcast_encode_f32(PCAST_E4M3, x, options[mode]),
+                           __nv_cvt_float_to_fp8(x, saturation[mode], __NV_E4M3));
             }
     std::printf("e4m3 against cuda_fp8.h: %lld conversions, %lld wrong\n", checked, wrong);
     return wrong == 0 && checked > 0 ? 0 : 1;

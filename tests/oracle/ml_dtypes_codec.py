@@ -4,7 +4,7 @@
 
 Every float16, bfloat16 and E4M3 encoding, and float32 encodings around every rounding boundary and at random.
 ml_dtypes turns overflow into NaN and keeps a NaN's sign, hence the options. Not float64: there ml_dtypes rounds
-twice, through float32, and is wrong beside every midpoint (tests/unit/test_e4m3.c has these cases).
+twice, through float32, and is wrong beside every midpoint (tests/unit/test_format.c has these cases).
 
 usage: ml_dtypes_codec.py PCAST; exit 77 (skipped) where a package is missing.
 """

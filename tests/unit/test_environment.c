@@ -2,7 +2,8 @@
 /* Results and the caller's floating-point environment: rounding modes, FTZ and DAZ neither change a
  * bit nor are changed. Built a second time with -ffast-math, as a careless caller would. */
 #include "pcast/cpu.h"
-#include "pcast/e4m3.h"
+#include "pcast/format.h"
+
 #include "pcast/experiment.h"
 #include "pcast/softmax.h"
 
@@ -36,18 +37,17 @@ static void compute(results *out)
 {
     static const uint32_t inputs[INPUTS] = {0x3A800001, 0x00000001, 0x43E80001,
                                             0x7FC00000, 0xFF800000, 0x3F880000};
-    const pcast_e4m3_options options = {.overflow = PCAST_OVERFLOW_NAN};
+    const pcast_cast options = {.overflow = PCAST_OVERFLOW_NAN};
     memset(out, 0, sizeof *out);
     for (int i = 0; i < INPUTS; i++) {
         const uint64_t wide = (uint64_t)inputs[i] << 32 | 1;
-        double f64;
-        memcpy(&f64, &wide, sizeof f64);
-        out->codes[3 * i] = pcast_e4m3_encode_f32(from_bits(inputs[i]), options);
-        out->codes[3 * i + 1] = pcast_e4m3_encode_f64(f64, options);
-        out->codes[3 * i + 2] = pcast_e4m3_encode_f16((uint16_t)inputs[i], options);
+        out->codes[3 * i] = (uint8_t)pcast_encode_f32(PCAST_E4M3, from_bits(inputs[i]), options);
+        out->codes[3 * i + 1] = (uint8_t)pcast_convert(PCAST_E4M3, PCAST_F64, wide, options);
+        out->codes[3 * i + 2] =
+            (uint8_t)pcast_convert(PCAST_E4M3, PCAST_F16, (uint16_t)inputs[i], options);
     }
     for (int code = 0; code < 256; code++)
-        out->decoded[code] = pcast_e4m3_decode_f32((uint8_t)code);
+        out->decoded[code] = pcast_decode_f32(PCAST_E4M3, (uint64_t)code);
     const pcast_kernel kernel = {.order = PCAST_ORDER_REVERSE, .block = 64, .scale = 448};
     const pcast_row_input input = {scores, values, KEYS, DIM, KEYS};
     pcast_row_output output = {.o = out->o};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The E4M3 codec: every float16, bfloat16 and code, every midpoint in float64, the shared vectors,
  * policies. */
-#include "pcast/e4m3.h"
+#include "pcast/format.h"
 
 #include "base/bits.h"
 #include "oracle_e4m3.h"
@@ -10,8 +10,14 @@
 #include <fenv.h>
 #include <stdlib.h>
 
-static const pcast_e4m3_options saturate = {.overflow = PCAST_OVERFLOW_SATURATE};
-static const pcast_e4m3_options overflow_nan = {.overflow = PCAST_OVERFLOW_NAN};
+static const pcast_cast saturate = {.overflow = PCAST_OVERFLOW_SATURATE};
+static const pcast_cast overflow_nan = {.overflow = PCAST_OVERFLOW_NAN};
+static const pcast_cast keep = {.overflow = PCAST_OVERFLOW_NAN, .nan = PCAST_NAN_KEEP_SIGN};
+
+static uint64_t encode_f64(double x, pcast_cast cast)
+{
+    return pcast_convert(PCAST_E4M3, PCAST_F64, pcast_bits_f64(x), cast);
+}
 
 /* Exact value of float16 bits, from the definition. */
 static double value_of_f16(uint16_t bits)
@@ -41,10 +47,10 @@ static void test_all_16_bit_inputs(void **state)
         const uint16_t bits = (uint16_t)u;
         const double f16 = value_of_f16(bits), bf16 = value_of_bf16(bits);
         for (int sat = 0; sat < 2; sat++) {
-            const pcast_e4m3_options options = sat ? saturate : overflow_nan;
-            assert_code(pcast_e4m3_encode_f16(bits, options), oracle_e4m3_encode(&oracle, f16, sat),
-                        bits);
-            assert_code(pcast_e4m3_encode_bf16(bits, options),
+            const pcast_cast options = sat ? saturate : overflow_nan;
+            assert_code(pcast_convert(PCAST_E4M3, PCAST_F16, bits, options),
+                        oracle_e4m3_encode(&oracle, f16, sat), bits);
+            assert_code(pcast_convert(PCAST_E4M3, PCAST_BF16, bits, options),
                         oracle_e4m3_encode(&oracle, bf16, sat), bits);
         }
     }
@@ -64,7 +70,7 @@ static void test_every_midpoint_in_f64(void **state)
             for (int sign = 0; sign < 2; sign++)
                 for (int sat = 0; sat < 2; sat++) {
                     const double x = sign ? -points[i] : points[i];
-                    assert_code(pcast_e4m3_encode_f64(x, sat ? saturate : overflow_nan),
+                    assert_code(encode_f64(x, sat ? saturate : overflow_nan),
                                 oracle_e4m3_encode(&oracle, x, sat), pcast_bits_f64(x));
                 }
     }
@@ -72,7 +78,7 @@ static void test_every_midpoint_in_f64(void **state)
                                -4.9e-324, INFINITY, -INFINITY, NAN,    1e-30};
     for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++)
         for (int sat = 0; sat < 2; sat++)
-            assert_code(pcast_e4m3_encode_f64(specials[i], sat ? saturate : overflow_nan),
+            assert_code(encode_f64(specials[i], sat ? saturate : overflow_nan),
                         oracle_e4m3_encode(&oracle, specials[i], sat), pcast_bits_f64(specials[i]));
 }
 
@@ -82,8 +88,8 @@ static void test_f64_is_not_rounded_through_f32(void **state)
     (void)state;
     const double just_above_tie =
         1.0625 + 0x1p-40; /* float32 would give the tie 1.0625, and that 1.0 */
-    assert_int_equal(pcast_e4m3_encode_f64(just_above_tie, saturate), 0x39);
-    assert_int_equal(pcast_e4m3_encode_f32((float)just_above_tie, saturate), 0x38);
+    assert_int_equal(encode_f64(just_above_tie, saturate), 0x39);
+    assert_int_equal(pcast_encode_f32(PCAST_E4M3, (float)just_above_tie, saturate), 0x38);
 }
 
 static void test_decode(void **state)
@@ -93,44 +99,58 @@ static void test_decode(void **state)
     oracle_e4m3_init(&oracle);
     for (int code = 0; code < 256; code++) {
         const uint8_t c = (uint8_t)code;
-        const double f64 = pcast_e4m3_decode_f64(c);
+        const double f64 = pcast_decode_f64(PCAST_E4M3, c);
         if ((code & 0x7F) == 0x7F) {
-            assert_true(isnan(f64) && isnan(pcast_e4m3_decode_f32(c)));
-            assert_true(isnan(value_of_f16(pcast_e4m3_decode_f16(c))));
-            assert_true(isnan(value_of_bf16(pcast_e4m3_decode_bf16(c))));
-            assert_int_equal(signbit(pcast_e4m3_decode_f32(c)) != 0, code >> 7);
+            assert_true(isnan(f64) && isnan(pcast_decode_f32(PCAST_E4M3, c)));
+            assert_true(
+                isnan(value_of_f16((uint16_t)pcast_convert(PCAST_F16, PCAST_E4M3, c, keep))));
+            assert_true(
+                isnan(value_of_bf16((uint16_t)pcast_convert(PCAST_BF16, PCAST_E4M3, c, keep))));
+            assert_int_equal(signbit(pcast_decode_f32(PCAST_E4M3, c)) != 0, code >> 7);
             continue;
         }
         const double expected = code & 0x80 ? -oracle.value[code & 0x7F] : oracle.value[code];
         assert_bits_f64(f64, expected);
-        assert_bits_f64((double)pcast_e4m3_decode_f32(c), expected);
-        assert_bits_f64(value_of_f16(pcast_e4m3_decode_f16(c)), expected);
-        assert_bits_f64(value_of_bf16(pcast_e4m3_decode_bf16(c)), expected);
+        assert_bits_f64((double)pcast_decode_f32(PCAST_E4M3, c), expected);
+        assert_bits_f64(value_of_f16((uint16_t)pcast_convert(PCAST_F16, PCAST_E4M3, c, keep)),
+                        expected);
+        assert_bits_f64(value_of_bf16((uint16_t)pcast_convert(PCAST_BF16, PCAST_E4M3, c, keep)),
+                        expected);
     }
 }
 
 static void test_policies(void **state)
 {
     (void)state;
-    const pcast_e4m3_options keep_sign = {.nan = PCAST_NAN_KEEP_SIGN};
-    const pcast_e4m3_options inf_nan = {.inf = PCAST_INF_NAN};
-    const pcast_e4m3_options inf_sat = {.overflow = PCAST_OVERFLOW_NAN, .inf = PCAST_INF_SATURATE};
+    const pcast_cast keep_sign = {.nan = PCAST_NAN_KEEP_SIGN};
+    const pcast_cast inf_nan = {.inf = PCAST_INF_NAN};
+    const pcast_cast inf_sat = {.overflow = PCAST_OVERFLOW_NAN, .inf = PCAST_INF_SATURATE};
     const float negative_nan = pcast_f32_from_bits(0xFFC00000);
-    assert_int_equal(pcast_e4m3_encode_f32(negative_nan, saturate), 0x7F);
-    assert_int_equal(pcast_e4m3_encode_f32(negative_nan, keep_sign), 0xFF);
-    assert_int_equal(pcast_e4m3_encode_f32(-INFINITY, saturate), 0xFE);
-    assert_int_equal(pcast_e4m3_encode_f32(-INFINITY, overflow_nan), 0xFF);
-    assert_int_equal(pcast_e4m3_encode_f32(-INFINITY, inf_nan), 0xFF);
-    assert_int_equal(pcast_e4m3_encode_f32(1000.0f, inf_nan), 0x7E);
-    assert_int_equal(pcast_e4m3_encode_f32(INFINITY, inf_sat), 0x7E);
-    assert_int_equal(pcast_e4m3_encode_f32(1000.0f, inf_sat), 0x7F);
-    assert_int_equal(pcast_e4m3_encode_f32(464.0f, overflow_nan), 0x7E);
-    assert_int_equal(pcast_e4m3_encode_f32(nextafterf(464.0f, 500.0f), overflow_nan), 0x7F);
-    assert_int_equal(pcast_e4m3_encode_f32(nextafterf(464.0f, 500.0f), saturate), 0x7E);
-    assert_int_equal(pcast_e4m3_encode_f32(-1e-20f, saturate), 0x80);
+    assert_int_equal(pcast_encode_f32(PCAST_E4M3, negative_nan, saturate), 0x7F);
+    assert_int_equal(pcast_encode_f32(PCAST_E4M3, negative_nan, keep_sign), 0xFF);
+    assert_int_equal(pcast_encode_f32(PCAST_E4M3, -INFINITY, saturate), 0xFE);
+    assert_int_equal(pcast_encode_f32(PCAST_E4M3, -INFINITY, overflow_nan), 0xFF);
+    assert_int_equal(pcast_encode_f32(PCAST_E4M3, -INFINITY, inf_nan), 0xFF);
+    assert_int_equal(pcast_encode_f32(PCAST_E4M3, 1000.0f, inf_nan), 0x7E);
+    assert_int_equal(pcast_encode_f32(PCAST_E4M3, INFINITY, inf_sat), 0x7E);
+    assert_int_equal(pcast_encode_f32(PCAST_E4M3, 1000.0f, inf_sat), 0x7F);
+    assert_int_equal(pcast_encode_f32(PCAST_E4M3, 464.0f, overflow_nan), 0x7E);
+    assert_int_equal(pcast_encode_f32(PCAST_E4M3, nextafterf(464.0f, 500.0f), overflow_nan), 0x7F);
+    assert_int_equal(pcast_encode_f32(PCAST_E4M3, nextafterf(464.0f, 500.0f), saturate), 0x7E);
+    assert_int_equal(pcast_encode_f32(PCAST_E4M3, -1e-20f, saturate), 0x80);
 }
 
-/* E4M3 rows of data/codec_cases.csv: id,kind,input_format,input_bits_hex,mode,expected_hex,why. */
+static pcast_format format_named(const char *name)
+{
+    for (int format = 0; format < PCAST_FORMAT_COUNT; format++)
+        if (strcmp(pcast_format_name((pcast_format)format), name) == 0)
+            return (pcast_format)format;
+    fail_msg("unknown format %s", name);
+    return PCAST_F64;
+}
+
+/* data/codec_cases.csv: id,kind,input_format,input_bits_hex,mode,expected_hex,why. The mode of an
+ * E5M2 row begins with its name; the vectors keep a NaN's sign. */
 static void test_shared_vectors(void **state)
 {
     (void)state;
@@ -142,24 +162,16 @@ static void test_shared_vectors(void **state)
         char id[16], kind[64], format[16], mode[32];
         unsigned long long bits, expected;
         if (sscanf(line, "%15[^,],%63[^,],%15[^,],%llx,%31[^,],%llx", id, kind, format, &bits, mode,
-                   &expected) != 6 ||
-            strncmp(mode, "e5m2", 4) == 0 || strcmp(format, "e5m2") == 0)
+                   &expected) != 6)
             continue;
-        /* The vectors keep a NaN's sign. */
-        const pcast_e4m3_options options = {
-            .overflow = strcmp(mode, "rne_sat") == 0 ? PCAST_OVERFLOW_SATURATE : PCAST_OVERFLOW_NAN,
-            .nan = PCAST_NAN_KEEP_SIGN};
-        uint64_t got = UINT64_MAX;
-        if (strcmp(mode, "decode_to_f32") == 0)
-            got = pcast_bits_f32(pcast_e4m3_decode_f32((uint8_t)bits));
-        else if (strcmp(format, "f32") == 0)
-            got = pcast_e4m3_encode_f32(pcast_f32_from_bits((uint32_t)bits), options);
-        else if (strcmp(format, "f64") == 0)
-            got = pcast_e4m3_encode_f64(pcast_f64_from_bits(bits), options);
-        else if (strcmp(format, "f16") == 0)
-            got = pcast_e4m3_encode_f16((uint16_t)bits, options);
-        else if (strcmp(format, "bf16") == 0)
-            got = pcast_e4m3_encode_bf16((uint16_t)bits, options);
+        const pcast_format to = strcmp(mode, "decode_to_f32") == 0 ? PCAST_F32
+                                : strncmp(mode, "e5m2", 4) == 0    ? PCAST_E5M2
+                                                                   : PCAST_E4M3;
+        const pcast_cast cast = {.overflow = strstr(mode, "rne_sat") != NULL
+                                                 ? PCAST_OVERFLOW_SATURATE
+                                                 : PCAST_OVERFLOW_NAN,
+                                 .nan = PCAST_NAN_KEEP_SIGN};
+        const uint64_t got = pcast_convert(to, format_named(format), bits, cast);
         if (got != expected)
             fail_msg("%s: got 0x%llX: %s", id, (unsigned long long)got, line);
         rows++;
@@ -178,5 +190,5 @@ int main(void)
         cmocka_unit_test(test_policies),
         cmocka_unit_test(test_shared_vectors),
     };
-    return cmocka_run_group_tests_name("e4m3", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("format", tests, NULL, NULL);
 }
