@@ -40,9 +40,13 @@ def main():
     print(f"#define PCAST_64_OVER_LN2 {lit(f64(64 / ln2))}")
     print(f"#define PCAST_LN2_64_HI {lit(hi)}")
     print(f"#define PCAST_LN2_64_LO {lit(f64(step - hi))}")
+    print(f"#define PCAST_LN2 {lit(f64(ln2))}")
     hi = truncate(ln2, 42)
     print(f"#define PCAST_LN2_HI {lit(hi)}")
-    print(f"#define PCAST_LN2_LO {lit(f64(ln2 - hi))}\n")
+    print(f"#define PCAST_LN2_LO {lit(f64(ln2 - hi))}")
+    hi = f64(1 / ln2)
+    print(f"#define PCAST_1_OVER_LN2_HI {lit(hi)}")
+    print(f"#define PCAST_1_OVER_LN2_LO {lit(f64(1 / ln2 - hi))}\n")
 
     print("/* {hi, lo} of 2^(j/64) */\nstatic const double pcast_exp_table[64][2] = {")
     for j in range(64):

@@ -9,8 +9,11 @@
 #define PCAST_64_OVER_LN2 0x1.71547652b82fep+6
 #define PCAST_LN2_64_HI 0x1.62e42fefc0000p-7
 #define PCAST_LN2_64_LO -0x1.c610ca86c3899p-43
+#define PCAST_LN2 0x1.62e42fefa39efp-1
 #define PCAST_LN2_HI 0x1.62e42fefa3800p-1
 #define PCAST_LN2_LO 0x1.ef35793c76730p-45
+#define PCAST_1_OVER_LN2_HI 0x1.71547652b82fep+0
+#define PCAST_1_OVER_LN2_LO 0x1.777d0ffda0d24p-56
 
 /* {hi, lo} of 2^(j/64) */
 static const double pcast_exp_table[64][2] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exp and log in binary64 against MPFR, in ulp; exp in binary32 at its edges (the whole of it: the
- * exhaustive suite). */
+/* exp and log in binary64 against MPFR, in ulp; the binary32 functions at their edges and at values
+ * from MPFR (the whole of them: the exhaustive suite). */
 #include "math/math.h"
 
 #include "base/bits.h"
@@ -99,12 +99,85 @@ static void test_exp_f32_edges(void **state)
     assert_true(isnan(pcast_exp_f32(NAN)));
 }
 
+static void test_exp2_f32(void **state)
+{
+    (void)state;
+    for (int n = -149; n < 128; n++)
+        assert_bits_f32(pcast_exp2_f32((float)n), ldexpf(1.0f, n));
+    assert_bits_f32(pcast_exp2_f32(0.5f), 0x1.6a09e6p+0f);
+    assert_bits_f32(pcast_exp2_f32(-0x1.d33334p+2f), 0x1.9fdf88p-8f);
+    assert_bits_f32(pcast_exp2_f32(-0x1.fdp+6f), 0x1.ae89f8p-128f);
+    assert_bits_f32(pcast_exp2_f32(0x1p-149f), 1.0f);
+    assert_bits_f32(pcast_exp2_f32(-0x1.715476p-25f), 1.0f);
+    assert_bits_f32(pcast_exp2_f32(-0x1.715478p-25f), 0x1.fffffep-1f);
+    assert_bits_f32(pcast_exp2_f32(0x1.fffffep+6f), 0x1.ffff4ep+127f);
+    assert_bits_f32(pcast_exp2_f32(128.0f), INFINITY);
+    assert_bits_f32(pcast_exp2_f32(INFINITY), INFINITY);
+    assert_bits_f32(pcast_exp2_f32(-149.5f), 0x1p-149f);
+    assert_bits_f32(pcast_exp2_f32(-0x1.2bfffep+7f), 0x1p-149f);
+    assert_bits_f32(pcast_exp2_f32(-150.0f), 0.0f);
+    assert_bits_f32(pcast_exp2_f32(-INFINITY), 0.0f);
+    assert_true(isnan(pcast_exp2_f32(NAN)));
+}
+
+static void test_log_f32(void **state)
+{
+    (void)state;
+    assert_bits_f32(pcast_log_f32(1.0f), 0.0f);
+    assert_bits_f32(pcast_log_f32(2.0f), 0x1.62e43p-1f);
+    assert_bits_f32(pcast_log_f32(10.0f), 0x1.26bb1cp+1f);
+    assert_bits_f32(pcast_log_f32(0x1.fffffep-1f), -0x1p-24f);
+    assert_bits_f32(pcast_log_f32(0x1.000002p+0f), 0x1.fffffep-24f);
+    assert_bits_f32(pcast_log_f32(0x1p-149f), -0x1.9d1dap+6f);
+    assert_bits_f32(pcast_log_f32(0x1.fffffep+127f), 0x1.62e43p+6f);
+
+    for (int n = -149; n < 128; n++)
+        assert_bits_f32(pcast_log2_f32(ldexpf(1.0f, n)), (float)n);
+    assert_bits_f32(pcast_log2_f32(3.0f), 0x1.95c01ap+0f);
+    assert_bits_f32(pcast_log2_f32(10.0f), 0x1.a934fp+1f);
+    assert_bits_f32(pcast_log2_f32(0x1.fffffep-1f), -0x1.715478p-24f);
+    assert_bits_f32(pcast_log2_f32(0x1.000002p+0f), 0x1.715474p-23f);
+    assert_bits_f32(pcast_log2_f32(0x1.fffffep+127f), 128.0f);
+
+    float (*const logarithms[])(float) = {pcast_log_f32, pcast_log2_f32};
+    for (int i = 0; i < 2; i++) {
+        assert_bits_f32(logarithms[i](0.0f), -INFINITY);
+        assert_bits_f32(logarithms[i](-0.0f), -INFINITY);
+        assert_bits_f32(logarithms[i](INFINITY), INFINITY);
+        assert_true(isnan(logarithms[i](-0x1p-149f)) && isnan(logarithms[i](-INFINITY)));
+        assert_true(isnan(logarithms[i](NAN)));
+    }
+}
+
+static void test_tanh_f32(void **state)
+{
+    (void)state;
+    /* {x, tanh(x)}; the function is odd */
+    static const float values[][2] = {
+        {0.0f, 0.0f},
+        {0x1p-149f, 0x1p-149f},
+        {0x1.fffffep-13f, 0x1.fffffep-13f},
+        {0x1p-12f, 0x1p-12f},
+        {0x1.333334p-2f, 0x1.2a4ddcp-2f},
+        {1.0f, 0x1.85efacp-1f},
+        {0x1.205966p+3f, 0x1.fffffep-1f},
+        {0x1.205968p+3f, 1.0f},
+        {10.0f, 1.0f},
+        {INFINITY, 1.0f},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        assert_bits_f32(pcast_tanh_f32(values[i][0]), values[i][1]);
+        assert_bits_f32(pcast_tanh_f32(-values[i][0]), -values[i][1]);
+    }
+    assert_true(isnan(pcast_tanh_f32(NAN)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp_f64),
-        cmocka_unit_test(test_log_f64),
-        cmocka_unit_test(test_exp_f32_edges),
+        cmocka_unit_test(test_exp_f64),       cmocka_unit_test(test_log_f64),
+        cmocka_unit_test(test_exp_f32_edges), cmocka_unit_test(test_exp2_f32),
+        cmocka_unit_test(test_log_f32),       cmocka_unit_test(test_tanh_f32),
     };
     return cmocka_run_group_tests_name("math", tests, NULL, NULL);
 }
