@@ -267,8 +267,13 @@ static int run_all(const compare_options *options, csv_writer *csv)
     cli_progress progress;
     const size_t dims = options->given_p ? 1 : grid->dim_count, one = 1;
     const size_t *dim = options->given_p ? &one : grid->dim; /* V does not enter mse_given_p */
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         pcast_kernel_parse(options->specs[i], &kernels[i], NULL, &err);
+        if (options->given_p) /* which runs with one channel */
+            pcast_kernel_resolve(&kernels[i], grid->dim[0]);
+        if (pcast_kernel_validate(&kernels[i], &err) != PCAST_OK)
+            return cli_fail(EXIT_USAGE, options->name, "%.100s: %s", options->specs[i], err.text);
+    }
     const pcast_run run = {.kernels = kernels,
                            .kernel_count = 2,
                            .threads = (int)options->threads,

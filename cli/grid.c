@@ -102,22 +102,30 @@ static int multiply(cli_grid *grid, size_t first, pcast_field field, const cli_l
     return EXIT_OK;
 }
 
-/* The name a CSV gives the kernel: all choices that its other columns do not show. */
+/* The name a CSV gives the kernel: the preset and the fields that other columns do not show. */
 static void name_kernel(grid_kernel *one, const char *spec)
 {
-    pcast_kernel preset;
-    char name[32];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
-    if (pcast_kernel_parse(name, &preset, NULL, NULL) != PCAST_OK)
-        preset = one->kernel;
-    const int overflow = one->kernel.overflow != preset.overflow,
-              mask = one->kernel.mask != preset.mask;
-    snprintf(one->name, sizeof one->name, "%s%s%s%s%s%s", name, overflow || mask ? ":" : "",
-             overflow ? "overflow=" : "", overflow ? pcast_overflow_name(one->kernel.overflow) : "",
-             overflow && mask ? ";" : "", mask ? "mask=" : "");
-    if (mask)
-        snprintf(one->name + strlen(one->name), sizeof one->name - strlen(one->name), "%s",
-                 pcast_mask_name(one->kernel.mask));
+    pcast_kernel preset = {0};
+    const int length = (int)strcspn(spec, ":");
+    snprintf(one->name, sizeof one->name, "%.*s", length, spec);
+    pcast_kernel_parse(one->name, &preset, NULL, NULL);
+    char separator = ':';
+    for (int i = 0; i < PCAST_FIELD_COUNT; i++) {
+        const pcast_field field = (pcast_field)i;
+        char own[64], other[64];
+        if (field == PCAST_FIELD_ORDER || field == PCAST_FIELD_BLOCK ||
+            field == PCAST_FIELD_SCALE ||
+            (field == PCAST_FIELD_SCALE_LOG2 && one->kernel.scale_log2 == 0))
+            continue;
+        pcast_kernel_get(&one->kernel, field, own, sizeof own);
+        pcast_kernel_get(&preset, field, other, sizeof other);
+        if (strcmp(own, other) == 0)
+            continue;
+        const size_t used = strlen(one->name);
+        snprintf(one->name + used, sizeof one->name - used, "%c%s=%s", separator,
+                 pcast_field_name(field), own);
+        separator = ';';
+    }
 }
 
 /* Appends all kernels of one SPEC: outermost axis first, in the order of the rows of the CSV. */
@@ -125,7 +133,7 @@ static int expand_spec(cli_grid *grid, const char *spec, const char *name)
 {
     static const pcast_field axes[] = {PCAST_FIELD_MASK, PCAST_FIELD_BLOCK, PCAST_FIELD_ORDER,
                                        PCAST_FIELD_SCALE};
-    unsigned given;
+    uint64_t given;
     pcast_error err;
     const size_t first = grid->kernel_count;
     grid_kernel *grown = realloc(grid->kernels, (first + 1) * sizeof *grown);
@@ -150,8 +158,11 @@ static int expand_spec(cli_grid *grid, const char *spec, const char *name)
             cli_list_free(&list);
         }
     }
-    for (size_t i = first; code == EXIT_OK && i < grid->kernel_count; i++)
+    for (size_t i = first; code == EXIT_OK && i < grid->kernel_count; i++) {
+        if (pcast_kernel_validate(&grid->kernels[i].kernel, &err) != PCAST_OK)
+            return cli_fail(EXIT_USAGE, name, "--kernel %.100s: %s", spec, err.text);
         name_kernel(&grid->kernels[i], spec);
+    }
     return code;
 }
 
@@ -220,25 +231,49 @@ int grid_check_rows(const cli_grid *grid, const char *name)
     pcast_error err;
     for (size_t i = 0; i < grid->sinks_count; i++)
         for (size_t j = 0; j < grid->n_count; j++)
-            for (size_t n = 0; n < grid->kernel_count; n++)
-                if (pcast_synthetic_check_row(&grid->kernels[n].kernel, grid->n[j], grid->sinks[i],
-                                              &err) != PCAST_OK)
-                    return cli_fail(EXIT_USAGE, name, "%s", err.text);
+            for (size_t d = 0; d < grid->dim_count; d++)
+                for (size_t n = 0; n < grid->kernel_count; n++)
+                    if (pcast_synthetic_check_row(&grid->kernels[n].kernel, grid->n[j],
+                                                  grid->dim[d], grid->sinks[i], &err) != PCAST_OK)
+                        return cli_fail(EXIT_USAGE, name, "%s", err.text);
     return EXIT_OK;
 }
 
-pcast_theory_row grid_theory_row(const pcast_kernel *kernel, size_t keys, size_t sinks,
+pcast_theory_row grid_theory_row(const pcast_kernel *kernel, size_t keys, size_t dim, size_t sinks,
                                  double delta)
 {
+    pcast_kernel resolved = *kernel;
+    pcast_kernel_resolve(&resolved, dim);
     return (pcast_theory_row){
         .order = kernel->order,
         .keys = keys,
         .sinks = sinks,
-        .block = kernel->block,
+        .block = resolved.block,
         .scale = (double)kernel->scale,
         .delta = delta,
         .sigma = 1,
     };
+}
+
+pcast_field grid_beyond_theory(const pcast_kernel *kernel)
+{
+    const struct {
+        int beyond;
+        pcast_field field;
+    } rules[] = {
+        {kernel->splits > 1, PCAST_FIELD_SPLITS},
+        {kernel->partition > 0, PCAST_FIELD_PARTITION},
+        {kernel->rescale_threshold > 0, PCAST_FIELD_RESCALE_THRESHOLD},
+        {kernel->row_sum != PCAST_ROW_SUM_PRECAST, PCAST_FIELD_ROW_SUM},
+        {kernel->normalise != PCAST_NORMALISE_END, PCAST_FIELD_NORMALISE},
+        {kernel->p_format != PCAST_E4M3, PCAST_FIELD_P_FORMAT},
+        {kernel->sink_given, PCAST_FIELD_SINK_LOGIT},
+        {kernel->softcap > 0, PCAST_FIELD_SOFTCAP},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (rules[i].beyond)
+            return rules[i].field;
+    return PCAST_FIELD_COUNT;
 }
 
 void grid_free(cli_grid *grid)

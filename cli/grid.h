@@ -37,8 +37,8 @@ enum {
 
 /* One kernel of the grid. */
 typedef struct grid_kernel {
-    char name[64]; /* the preset, and as in a SPEC those fields that have no column of their own and
-                      differ from it */
+    char name[PCAST_SPEC_MAX]; /* the preset, and as in a SPEC those fields that have no column of
+                                  their own and differ from it */
     pcast_kernel kernel;
 } grid_kernel;
 
@@ -63,12 +63,15 @@ error_t grid_option(cli_grid *grid, int key, const char *arg, struct argp_state 
 int grid_resolve_kernels(cli_grid *grid, const char *name);
 int grid_resolve_axes(cli_grid *grid, const char *name);
 
-/* Can every (n, sinks, kernel) be a row of the synthetic experiment? */
+/* Can every (n, dim, sinks, kernel) be a row of the synthetic experiment? */
 int grid_check_rows(const cli_grid *grid, const char *name);
 
-/* A row of the grid as the theory sees it; sigma = 1. */
-pcast_theory_row grid_theory_row(const pcast_kernel *kernel, size_t keys, size_t sinks,
+/* A row of the grid as the theory sees it; sigma = 1. dim matters where the block depends on it. */
+pcast_theory_row grid_theory_row(const pcast_kernel *kernel, size_t keys, size_t dim, size_t sinks,
                                  double delta);
+
+/* The field that takes a kernel out of what the theory describes: PCAST_FIELD_COUNT for none. */
+pcast_field grid_beyond_theory(const pcast_kernel *kernel);
 
 void grid_free(cli_grid *grid);
 

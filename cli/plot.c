@@ -138,14 +138,15 @@ static int x_range(const series_set *set, double *low, double *high)
 static size_t put_theory(FILE *script, const series_set *set, size_t index, double low, double high)
 {
     const series *one = &set->all[index];
-    const int known = one->n >= 2 && one->block >= 1 && one->sinks >= 1;
+    const int known = one->in_theory && one->n >= 2 && one->block >= 1 && one->sinks >= 1;
     fprintf(script, "$theory%zu << EOD\n", index);
     size_t count = 0;
     for (int i = 0; known && !set->on_heads && i <= CURVE_POINTS; i++) {
         const double delta = low + (high - low) * i / CURVE_POINTS;
         const pcast_kernel kernel = {
             .order = one->order, .block = (size_t)one->block, .scale = (float)one->scale};
-        pcast_theory_row row = grid_theory_row(&kernel, (size_t)one->n, (size_t)one->sinks, delta);
+        pcast_theory_row row =
+            grid_theory_row(&kernel, (size_t)one->n, 1, (size_t)one->sinks, delta);
         row.sigma = one->sigma;
         const double y = pcast_theory_underflow(&row).all;
         if (isnan(y))

@@ -2,6 +2,8 @@
 /* Grouping a sweep's rows. */
 #include "series.h"
 
+#include "grid.h"
+
 #include "cli.h"
 
 #include <math.h>
@@ -166,6 +168,10 @@ static pcast_status start_series(series_set *set, series *one, const char *path,
     if (isnan(one->sigma))
         one->sigma = 1;
     one->rows = cli_alloc(table->rows, sizeof *one->rows);
+    pcast_kernel kernel = {0};
+    const char *spec = csv_cell(&set->table, row, set->columns.kernel);
+    one->in_theory = *spec == '\0' || (pcast_kernel_parse(spec, &kernel, NULL, NULL) == PCAST_OK &&
+                                       grid_beyond_theory(&kernel) == PCAST_FIELD_COUNT);
     make_label(set, one, row);
     return PCAST_OK;
 }

@@ -21,6 +21,7 @@ typedef struct series {
     double scale;
     double n, dim, block, sinks; /* NaN where unknown */
     double sigma;                /* 1 where the file has none */
+    int in_theory;               /* the theory describes its kernel */
     size_t *rows;                /* ascending in Delta; for heads in the order of the file */
     size_t count;
 } series;

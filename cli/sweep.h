@@ -26,6 +26,7 @@ typedef struct sweep_row {
     const grid_kernel *kernel;
     const pcast_summary *summary;
     size_t n, dim, sinks;
+    size_t qk_dim; /* head dimension of Q and K, which tables of blocks go by */
     const double *delta;
     uint64_t trials, seed; /* only with delta */
     double theory_f, theory_exact, mse_theory;

@@ -74,7 +74,9 @@ static void write_head(csv_writer *csv, const sweep_row *row)
 void sweep_write_row(csv_writer *csv, const sweep_row *row)
 {
     const pcast_summary *summary = row->summary;
-    const pcast_kernel *kernel = &row->kernel->kernel;
+    pcast_kernel resolved = row->kernel->kernel;
+    pcast_kernel_resolve(&resolved, row->qk_dim);
+    const pcast_kernel *kernel = &resolved;
     const int several = summary->rows > 1;
     csv_text(csv, row->kernel->name);
     csv_text(csv, pcast_order_name(kernel->order));

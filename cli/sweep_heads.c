@@ -88,14 +88,16 @@ static void write_rows(const sweep_options *options, csv_writer *csv, const char
         for (size_t n = 0; n < grid->kernel_count; n++) {
             const pcast_kernel *kernel = &grid->kernels[n].kernel;
             const double gap = heads[head].gap, sigma = gap / heads[head].gap_sigma;
-            const int forward = kernel->order == PCAST_ORDER_FORWARD;
+            const int known = kernel->order == PCAST_ORDER_FORWARD &&
+                              grid_beyond_theory(kernel) == PCAST_FIELD_COUNT;
             const sweep_row row = {
                 .kernel = &grid->kernels[n],
                 .summary = &summaries[head * grid->kernel_count + n],
                 .n = tensors[1].shape[1],
                 .dim = tensors[2].shape[2],
+                .qk_dim = tensors[0].shape[2],
                 .sinks = sinks->count,
-                .theory_f = forward ? pcast_theory_f_gap(gap, sigma, (double)kernel->scale) : NAN,
+                .theory_f = known ? pcast_theory_f_gap(gap, sigma, (double)kernel->scale) : NAN,
                 .theory_exact = NAN,
                 .mse_theory = NAN,
                 .head = &heads[head],

@@ -13,24 +13,29 @@ static void write_rows(const sweep_options *options, csv_writer *csv,
     const cli_grid *grid = &options->grid;
     for (size_t n = 0; n < grid->kernel_count; n++)
         for (size_t d = 0; d < grid->delta_count; d++) {
-            const pcast_kernel *kernel = &grid->kernels[n].kernel;
-            const pcast_theory_row theory =
-                grid_theory_row(kernel, experiment->keys, experiment->sinks, grid->deltas[d]);
+            pcast_kernel resolved = grid->kernels[n].kernel;
+            pcast_kernel_resolve(&resolved, experiment->dim);
+            const pcast_kernel *kernel = &resolved;
+            const pcast_theory_row theory = grid_theory_row(
+                kernel, experiment->keys, experiment->dim, experiment->sinks, grid->deltas[d]);
+            const int known = grid_beyond_theory(kernel) == PCAST_FIELD_COUNT;
             const int forward = kernel->order == PCAST_ORDER_FORWARD;
             const sweep_row row = {
                 .kernel = &grid->kernels[n],
                 .summary = &summaries[n * grid->delta_count + d],
                 .n = experiment->keys,
                 .dim = experiment->dim,
+                .qk_dim = experiment->dim,
                 .sinks = experiment->sinks,
                 .delta = &grid->deltas[d],
                 .trials = experiment->trials,
                 .seed = experiment->seed,
                 /* F describes the forward order only. */
-                .theory_f =
-                    forward ? pcast_theory_f(theory.delta, theory.scale, theory.sinks, 1) : NAN,
-                .theory_exact = pcast_theory_underflow(&theory).outside,
-                .mse_theory = pcast_theory_mse(&theory),
+                .theory_f = known && forward
+                                ? pcast_theory_f(theory.delta, theory.scale, theory.sinks, 1)
+                                : NAN,
+                .theory_exact = known ? pcast_theory_underflow(&theory).outside : NAN,
+                .mse_theory = known ? pcast_theory_mse(&theory) : NAN,
             };
             sweep_write_row(csv, &row);
         }

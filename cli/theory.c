@@ -175,8 +175,9 @@ static void write_grid(const theory_options *options, csv_writer *csv)
             for (size_t s = 0; s < options->sigma_text.count; s++)
                 for (size_t n = 0; n < grid->kernel_count; n++)
                     for (size_t d = 0; d < grid->delta_count; d++) {
-                        pcast_theory_row row = grid_theory_row(&grid->kernels[n].kernel, grid->n[i],
-                                                               grid->sinks[j], grid->deltas[d]);
+                        pcast_theory_row row =
+                            grid_theory_row(&grid->kernels[n].kernel, grid->n[i], grid->dim[0],
+                                            grid->sinks[j], grid->deltas[d]);
                         row.sigma = options->sigmas[s];
                         write_row(csv, &grid->kernels[n], &row, options);
                     }
@@ -216,7 +217,17 @@ static int resolve(theory_options *options)
         code = grid_resolve_axes(&options->grid, options->name);
     if (code == EXIT_OK)
         code = resolve_sigmas(options);
-    return code == EXIT_OK ? grid_check_rows(&options->grid, options->name) : code;
+    if (code == EXIT_OK)
+        code = grid_check_rows(&options->grid, options->name);
+    for (size_t n = 0; code == EXIT_OK && n < options->grid.kernel_count; n++) {
+        const grid_kernel *kernel = &options->grid.kernels[n];
+        const pcast_field field = grid_beyond_theory(&kernel->kernel);
+        if (field != PCAST_FIELD_COUNT)
+            code = cli_fail(EXIT_USAGE, options->name,
+                            "--kernel %s: %s: the theory does not describe this choice",
+                            kernel->name, pcast_field_name(field));
+    }
+    return code;
 }
 
 static int run(theory_options *options)

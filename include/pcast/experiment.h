@@ -70,13 +70,14 @@ typedef struct pcast_synthetic {
     size_t delta_count;
 } pcast_synthetic;
 
-/* Can the experiment have rows of this shape? keys >= 2, 1 <= sinks <= block, sinks < keys, no
- * mask; PCAST_ERR_VALUE names the field and why. */
-pcast_status pcast_synthetic_check_row(const pcast_kernel *kernel, size_t keys, size_t sinks,
-                                       pcast_error *err);
+/* Can the experiment have rows of this shape? keys >= 2, 1 <= sinks <= block (of a kernel with
+ * this head dimension), sinks < keys, no mask; PCAST_ERR_VALUE names the field and why. */
+pcast_status pcast_synthetic_check_row(const pcast_kernel *kernel, size_t keys, size_t dim,
+                                       size_t sinks, pcast_error *err);
 
-/* Fills summaries[kernel_count][delta_count]. Memory: O(block * dim) a thread, plus a cache of the
- * draws of at most 16 MiB a thread. PCAST_ERR_VALUE names the field; PCAST_ERR_MEMORY. */
+/* Fills summaries[kernel_count][delta_count]; all kernels must solve the same problem. Memory:
+ * O(block * dim) a thread, plus a cache of the draws of at most 16 MiB a thread. PCAST_ERR_VALUE
+ * names the field; PCAST_ERR_MEMORY. */
 pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_run *run,
                                  pcast_summary *summaries, pcast_error *err);
 
@@ -99,9 +100,10 @@ typedef struct pcast_head {
     size_t *sinks;    /* [sinks] ascending; the caller provides the array */
 } pcast_head;
 
-/* Fills heads[heads] and summaries[heads][kernel_count]; all kernels must have the same mask. NaN
- * gap where no query sees a sink and two other keys. PCAST_ERR_INPUT names the tensor whose rank,
- * shape or a number that is not finite is wrong; PCAST_ERR_VALUE the field; PCAST_ERR_MEMORY. */
+/* Fills heads[heads] and summaries[heads][kernel_count]; all kernels must solve the same problem.
+ * NaN gap where no query sees a sink and two other keys. PCAST_ERR_INPUT names the tensor whose
+ * rank, shape or a number that is not finite is wrong; PCAST_ERR_VALUE the field; PCAST_ERR_MEMORY.
+ */
 pcast_status pcast_heads_run(const pcast_heads *experiment, const pcast_run *run, pcast_head *heads,
                              pcast_summary *summaries, pcast_error *err);
 

@@ -21,12 +21,15 @@
 
 typedef struct workspace {
     pcast_row_scratch scratch;
-    float *scores;        /* [keys] */
-    double *mass;         /* [keys] attention mass by key */
-    uint8_t *is_sink;     /* [keys] */
-    double *reference;    /* [2][value dim]: output, lost parts */
-    float *o;             /* [value dim] */
-    pcast_tally *tallies; /* [kernels] */
+    float *products;        /* [keys] Q.K */
+    float *scores;          /* [keys] of the exact reference */
+    float *kernel_scores;   /* [keys] as a kernel reads them */
+    double *mass;           /* [keys] attention mass by key */
+    uint8_t *is_sink;       /* [keys] */
+    double *reference;      /* [2][value dim]: output, lost parts */
+    pcast_row *rows;        /* [kernels] */
+    pcast_loss_part *parts; /* [most splits of a kernel] */
+    pcast_tally *tallies;   /* [kernels] */
 } workspace;
 
 /* Sums over queries behind gap and gap_sigma. */
@@ -44,72 +47,91 @@ typedef struct overflow {
 typedef struct heads_run {
     const pcast_heads *experiment;
     const pcast_run *run;
-    const pcast_engine *engine;
     size_t queries, keys, dim, value_dim, group; /* group: query heads for one KV head */
     float softmax_scale;
-    pcast_mask mask;
-    pcast_code_values *codes; /* [kernels] */
-    workspace *workspaces;    /* [threads] */
+    pcast_plan *plans;       /* [kernels] */
+    pcast_loss_units *units; /* [kernels] */
+    size_t splits, block;    /* the most and the largest of any kernel */
+    workspace *workspaces;   /* [threads] */
     pcast_head *heads;
     pcast_summary *summaries;
     overflow *overflows; /* [heads] */
 } heads_run;
 
-static void workspace_free(workspace *space)
+static void workspace_free(workspace *space, size_t kernels)
 {
     pcast_row_scratch_free(&space->scratch);
+    free(space->products);
     free(space->scores);
+    free(space->kernel_scores);
     free(space->mass);
     free(space->is_sink);
     free(space->reference);
-    free(space->o);
+    for (size_t n = 0; space->rows != NULL && n < kernels; n++)
+        pcast_row_free(&space->rows[n]);
+    free(space->rows);
+    free(space->parts);
     free(space->tallies);
 }
 
-static pcast_status workspace_init(workspace *space, const heads_run *self, size_t block,
-                                   pcast_error *err)
+static pcast_status workspace_init(workspace *space, const heads_run *self, pcast_error *err)
 {
-    const pcast_status status = pcast_row_scratch_init(&space->scratch, block, err);
+    const size_t keys = self->keys, kernels = self->run->kernel_count;
+    pcast_status status =
+        pcast_row_scratch_init(&space->scratch, self->block, self->value_dim, err);
     if (status != PCAST_OK)
         return status;
-    space->scores = calloc(self->keys, sizeof *space->scores);
-    space->mass = calloc(self->keys, sizeof *space->mass);
-    space->is_sink = calloc(self->keys, sizeof *space->is_sink);
+    space->products = calloc(keys, sizeof *space->products);
+    space->scores = calloc(keys, sizeof *space->scores);
+    space->kernel_scores = calloc(keys, sizeof *space->kernel_scores);
+    space->mass = calloc(keys, sizeof *space->mass);
+    space->is_sink = calloc(keys, sizeof *space->is_sink);
     space->reference = calloc(2 * self->value_dim, sizeof *space->reference);
-    space->o = calloc(self->value_dim, sizeof *space->o);
-    space->tallies = calloc(self->run->kernel_count, sizeof *space->tallies);
-    if (space->scores == NULL || space->mass == NULL || space->is_sink == NULL ||
-        space->reference == NULL || space->o == NULL || space->tallies == NULL)
-        return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for rows of %zu keys", self->keys);
-    return PCAST_OK;
+    space->rows = calloc(kernels, sizeof *space->rows);
+    space->parts = calloc(self->splits, sizeof *space->parts);
+    space->tallies = calloc(kernels, sizeof *space->tallies);
+    if (space->products == NULL || space->scores == NULL || space->kernel_scores == NULL ||
+        space->mass == NULL || space->is_sink == NULL || space->reference == NULL ||
+        space->rows == NULL || space->parts == NULL || space->tallies == NULL)
+        return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for rows of %zu keys", keys);
+    for (size_t n = 0; status == PCAST_OK && n < kernels; n++)
+        status = pcast_row_init(&space->rows[n], &self->plans[n], keys, self->value_dim, err);
+    return status;
 }
 
-static size_t visible_keys(const heads_run *self, size_t query)
+/* Products and scores of the keys that the query sees; returns those keys. */
+static pcast_range row_scores(const heads_run *self, workspace *space, size_t head, size_t query)
 {
-    return self->mask == PCAST_MASK_CAUSAL ? query + 1 + (self->keys - self->queries) : self->keys;
-}
-
-/* Scores of the keys that the query sees; returns their number. */
-static size_t row_scores(const heads_run *self, workspace *space, size_t head, size_t query)
-{
-    const size_t visible = visible_keys(self, query);
+    const pcast_kernel *kernel = &self->plans[0].kernel; /* all solve the same problem */
+    const pcast_range visible = pcast_visible_keys(kernel, self->queries, self->keys, query);
     const float *q = self->experiment->q->data + (head * self->queries + query) * self->dim;
-    const float *k = self->experiment->k->data + head / self->group * self->keys * self->dim;
-    pcast_scores(self->engine, q, k, visible, self->dim, self->softmax_scale, space->scores);
-    for (size_t i = 0; i < visible; i++)
+    const float *k =
+        self->experiment->k->data + (head / self->group * self->keys + visible.first) * self->dim;
+    pcast_products(self->plans[0].engine, q, k, visible.count, self->dim,
+                   space->products + visible.first);
+    pcast_scores(space->products + visible.first, visible.count, self->softmax_scale,
+                 kernel->softcap, space->scores + visible.first);
+    for (size_t i = visible.first; i < visible.first + visible.count; i++)
         if (!isfinite(space->scores[i]) && !self->overflows[head].found)
             self->overflows[head] = (overflow){1, query, i};
     return visible;
 }
 
-/* Adds the query's exact softmax to space->mass. */
-static void add_mass(const heads_run *self, workspace *space, size_t visible)
+static double largest_score(const heads_run *self, const workspace *space, pcast_range visible)
 {
-    const double max = (double)self->engine->max(-INFINITY, space->scores, visible);
+    return (double)self->plans[0].engine->max(-INFINITY, space->scores + visible.first,
+                                              visible.count);
+}
+
+/* Adds the query's exact softmax to space->mass. */
+static void add_mass(const heads_run *self, workspace *space, pcast_range visible)
+{
+    const double max = largest_score(self, space, visible);
+    const size_t first = visible.first, end = first + visible.count;
     double l = 0;
-    for (size_t i = 0; i < visible; i++)
+    for (size_t i = first; i < end; i++)
         l += pcast_exp_f64((double)space->scores[i] - max);
-    for (size_t i = 0; i < visible; i++)
+    for (size_t i = first; i < end; i++)
         space->mass[i] += pcast_exp_f64((double)space->scores[i] - max) / l;
 }
 
@@ -136,11 +158,12 @@ static void find_sinks(const heads_run *self, workspace *space, size_t head)
     }
 }
 
-static void add_gap(gap_sums *sums, const workspace *space, size_t visible)
+static void add_gap(gap_sums *sums, const workspace *space, pcast_range visible)
 {
+    const size_t first = visible.first, end = first + visible.count;
     double sink_max = -INFINITY, sum = 0;
     size_t others = 0;
-    for (size_t i = 0; i < visible; i++) {
+    for (size_t i = first; i < end; i++) {
         const double z = (double)space->scores[i];
         if (space->is_sink[i]) {
             sink_max = z > sink_max ? z : sink_max;
@@ -149,11 +172,11 @@ static void add_gap(gap_sums *sums, const workspace *space, size_t visible)
             others++;
         }
     }
-    if (others < 2 || others == visible)
+    if (others < 2 || others == visible.count)
         return;
     const double mean = sum / (double)others;
     double squares = 0;
-    for (size_t i = 0; i < visible; i++) {
+    for (size_t i = first; i < end; i++) {
         const double deviation = (double)space->scores[i] - mean;
         squares += space->is_sink[i] ? 0 : deviation * deviation;
     }
@@ -174,32 +197,43 @@ static void observe(void *context, const pcast_tile *tile)
     pcast_loss_tile(&seen->meter, tile, seen->is_sink + tile->first_key);
 }
 
-/* All kernels on the row whose scores are in the workspace. */
-static void run_row(const heads_run *self, workspace *space, size_t head, size_t visible)
+/* The exact output of the query whose scores are in the workspace. */
+static void run_reference(const heads_run *self, workspace *space, const float *values,
+                          pcast_range visible, pcast_reference *reference)
+{
+    const pcast_kernel *kernel = &self->plans[0].kernel;
+    double max = largest_score(self, space, visible);
+    if (kernel->sink_given && (double)kernel->sink_logit > max)
+        max = (double)kernel->sink_logit;
+    pcast_reference_start(reference, max, space->reference, space->reference + self->value_dim,
+                          self->value_dim);
+    if (kernel->sink_given)
+        pcast_reference_add_sink(reference, (double)kernel->sink_logit);
+    pcast_reference_add(reference, space->scores + visible.first,
+                        values + visible.first * self->value_dim, visible.count);
+    pcast_reference_finish(reference);
+}
+
+/* All kernels on that query. */
+static void run_row(const heads_run *self, workspace *space, size_t head, size_t query,
+                    pcast_range visible)
 {
     const float *values =
         self->experiment->v->data + head / self->group * self->keys * self->value_dim;
     pcast_reference reference;
-    pcast_reference_start(&reference, (double)self->engine->max(-INFINITY, space->scores, visible),
-                          space->reference, space->reference + self->value_dim, self->value_dim);
-    pcast_reference_add(&reference, space->scores, values, visible);
-    pcast_reference_finish(&reference);
-
-    const pcast_row_input input = {
-        .scores = space->scores,
-        .values = values,
-        .keys = self->keys,
-        .dim = self->value_dim,
-        .visible = visible,
-    };
+    run_reference(self, space, values, visible, &reference);
     for (size_t n = 0; n < self->run->kernel_count; n++) {
+        const pcast_plan *plan = &self->plans[n];
         observation seen = {.is_sink = space->is_sink};
-        pcast_row_output output = {.o = space->o};
-        pcast_loss_start(&seen.meter, &self->codes[n]);
-        pcast_row_run(&self->run->kernels[n], self->engine, &input, observe, &seen, &space->scratch,
-                      &output);
-        const pcast_loss loss =
-            pcast_loss_finish(&seen.meter, output.l, space->o, reference.o, self->value_dim);
+        const pcast_row_keys keys = {
+            self->keys, visible,
+            pcast_visited_keys(&plan->kernel, self->queries, self->keys, query)};
+        const float *scores =
+            pcast_plan_scores(plan, space->products, self->keys, space->kernel_scores);
+        pcast_loss_start(&seen.meter, &self->units[n], space->parts,
+                         pcast_plan_splits(plan, self->keys));
+        pcast_row_run(&space->rows[n], &keys, scores, values, observe, &seen, &space->scratch);
+        const pcast_loss loss = pcast_loss_finish(&seen.meter, &space->rows[n], reference.o);
         pcast_tally_add(&space->tallies[n], &loss);
     }
 }
@@ -214,9 +248,11 @@ static void run_head(void *context, int thread, size_t head)
     find_sinks(self, space, head);
     memset(space->tallies, 0, kernels * sizeof *space->tallies);
     for (size_t query = 0; query < self->queries; query++) {
-        const size_t visible = row_scores(self, space, head, query);
+        const pcast_range visible = row_scores(self, space, head, query);
+        if (visible.count == 0)
+            continue; /* nothing to attend to, nothing to lose */
         add_gap(&gaps, space, visible);
-        run_row(self, space, head, visible);
+        run_row(self, space, head, query, visible);
     }
     for (size_t n = 0; n < kernels; n++)
         self->summaries[head * kernels + n] = pcast_tally_summary(&space->tallies[n]);
@@ -230,13 +266,21 @@ static void run_head(void *context, int thread, size_t head)
             result->sinks[n++] = i;
 }
 
-static size_t largest_block(const pcast_run *run)
+static pcast_status init_kernel(heads_run *self, size_t n, pcast_error *err)
 {
-    size_t block = 1;
-    for (size_t n = 0; n < run->kernel_count; n++)
-        if (run->kernels[n].block > block)
-            block = run->kernels[n].block;
-    return block;
+    const pcast_kernel *kernel = &self->run->kernels[n];
+    const pcast_head_scales scales = {self->softmax_scale, 1, 1, kernel->sink_given,
+                                      kernel->sink_logit};
+    pcast_plan *plan = &self->plans[n];
+    const pcast_status status =
+        pcast_plan_init(plan, kernel, self->run->cpu, &scales, self->dim, err);
+    if (status != PCAST_OK)
+        return status;
+    const size_t splits = pcast_plan_splits(plan, self->keys);
+    pcast_loss_units_init(&self->units[n], kernel);
+    self->splits = splits > self->splits ? splits : self->splits;
+    self->block = plan->kernel.block > self->block ? plan->kernel.block : self->block;
+    return PCAST_OK;
 }
 
 pcast_status pcast_heads_run(const pcast_heads *experiment, const pcast_run *run, pcast_head *heads,
@@ -250,14 +294,12 @@ pcast_status pcast_heads_run(const pcast_heads *experiment, const pcast_run *run
     heads_run self = {
         .experiment = experiment,
         .run = run,
-        .engine = pcast_engine_for(run->cpu),
         .queries = experiment->q->shape[1],
         .keys = experiment->k->shape[1],
         .dim = experiment->q->shape[2],
         .value_dim = experiment->v->shape[2],
         .group = count / experiment->k->shape[0],
         .softmax_scale = experiment->softmax_scale,
-        .mask = run->kernels[0].mask,
         .heads = heads,
         .summaries = summaries,
     };
@@ -265,15 +307,17 @@ pcast_status pcast_heads_run(const pcast_heads *experiment, const pcast_run *run
     pcast_fpenv_enter(&env);
     if (self.softmax_scale == 0)
         self.softmax_scale = pcast_default_softmax_scale(self.dim);
-    self.codes = calloc(run->kernel_count, sizeof *self.codes);
+    self.plans = calloc(run->kernel_count, sizeof *self.plans);
+    self.units = calloc(run->kernel_count, sizeof *self.units);
     self.workspaces = calloc(threads, sizeof *self.workspaces);
     self.overflows = calloc(count, sizeof *self.overflows);
-    if (self.codes == NULL || self.workspaces == NULL || self.overflows == NULL)
+    if (self.plans == NULL || self.units == NULL || self.workspaces == NULL ||
+        self.overflows == NULL)
         status = pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu threads", threads);
     for (size_t n = 0; status == PCAST_OK && n < run->kernel_count; n++)
-        pcast_code_values_init(&self.codes[n], &run->kernels[n]);
+        status = init_kernel(&self, n, err);
     for (size_t t = 0; status == PCAST_OK && t < threads; t++)
-        status = workspace_init(&self.workspaces[t], &self, largest_block(run), err);
+        status = workspace_init(&self.workspaces[t], &self, err);
     if (status == PCAST_OK)
         pcast_parallel(run, (int)threads, 0, count, count, run_head, &self);
     for (size_t h = 0; status == PCAST_OK && h < count; h++)
@@ -284,8 +328,9 @@ pcast_status pcast_heads_run(const pcast_heads *experiment, const pcast_run *run
                 pcast_heads_name(experiment, 0), h, self.overflows[h].query, self.overflows[h].key);
     pcast_fpenv_leave(&env);
     for (size_t t = 0; self.workspaces != NULL && t < threads; t++)
-        workspace_free(&self.workspaces[t]);
-    free(self.codes);
+        workspace_free(&self.workspaces[t], run->kernel_count);
+    free(self.plans);
+    free(self.units);
     free(self.workspaces);
     free(self.overflows);
     return status;

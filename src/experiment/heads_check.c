@@ -76,11 +76,11 @@ pcast_status pcast_heads_check(const pcast_heads *experiment, const pcast_run *r
                                pcast_error *err)
 {
     for (size_t i = 0; i < run->kernel_count; i++) {
-        const pcast_status status = pcast_kernel_validate(&run->kernels[i], err);
+        pcast_status status = pcast_kernel_validate(&run->kernels[i], err);
+        if (status == PCAST_OK)
+            status = pcast_kernel_same_problem(&run->kernels[i], &run->kernels[0], err);
         if (status != PCAST_OK)
             return status;
-        if (run->kernels[i].mask != run->kernels[0].mask)
-            return pcast_fail(err, PCAST_ERR_VALUE, "mask: all kernels of one run need the same");
     }
     const pcast_status status = check_tensors(experiment, run->kernels[0].mask, err);
     if (status != PCAST_OK)

@@ -14,6 +14,7 @@
 #include "measure/loss.h"
 #include "measure/reference.h"
 #include "softmax/row.h"
+#include "softmax/scores.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,39 +30,44 @@ typedef struct workspace {
     uint8_t *is_sink;            /* [2][block]: of the first block, of any other */
     pcast_reference *references; /* [deltas] */
     double *reference_o;         /* [deltas][2][dim]: output, lost parts */
+    float *kernel_scores;        /* [block] as a kernel reads them */
     pcast_row *rows;             /* [kernels][deltas] */
     pcast_loss_meter *meters;    /* [kernels][deltas] */
-    float *o;                    /* [kernels][deltas][dim] */
+    pcast_loss_part *parts;      /* [deltas][splits of each kernel], for the meters */
 } workspace;
 
 typedef struct synthetic_run {
     const pcast_synthetic *experiment;
     const pcast_run *run;
-    const pcast_engine *engine;
     size_t threads;
-    size_t block; /* largest block of any kernel, at least REFERENCE_BLOCK */
-    pcast_code_values *codes;
+    size_t block;            /* largest block of any kernel, at least REFERENCE_BLOCK */
+    pcast_plan *plans;       /* [kernels] */
+    pcast_loss_units *units; /* [kernels] */
+    size_t *first_part;      /* [kernels + 1] where a kernel's parts begin, for one Delta */
     workspace *workspaces;
     pcast_loss *losses; /* [trials of this chunk][kernels][deltas] */
     size_t first_trial; /* of this chunk */
 } synthetic_run;
 
-pcast_status pcast_synthetic_check_row(const pcast_kernel *kernel, size_t keys, size_t sinks,
-                                       pcast_error *err)
+pcast_status pcast_synthetic_check_row(const pcast_kernel *kernel, size_t keys, size_t dim,
+                                       size_t sinks, pcast_error *err)
 {
+    pcast_kernel resolved = *kernel;
+    pcast_kernel_resolve(&resolved, dim);
+    const size_t block = resolved.block;
     if (keys < 2)
         return pcast_fail(err, PCAST_ERR_VALUE,
                           "n: %zu keys leave no key beside a sink; at least 2", keys);
-    if (sinks < 1 || sinks > kernel->block)
+    if (sinks < 1 || sinks > block)
         return pcast_fail(
             err, PCAST_ERR_VALUE,
             "sinks: %zu is not from 1 to the block size %zu: sinks are the first keys, and "
             "underflow_outside and the theory take them to share one block",
-            sinks, kernel->block);
+            sinks, block);
     if (sinks >= keys)
         return pcast_fail(err, PCAST_ERR_VALUE, "sinks: %zu of %zu keys leave no other key", sinks,
                           keys);
-    if (kernel->mask != PCAST_MASK_NONE)
+    if (kernel->mask != PCAST_MASK_NONE || kernel->window_left > 0 || kernel->window_right > 0)
         return pcast_fail(err, PCAST_ERR_VALUE,
                           "mask: a synthetic row is one query that sees every key; only 'none'");
     return PCAST_OK;
@@ -83,14 +89,17 @@ static pcast_status check(const pcast_synthetic *experiment, const pcast_run *ru
         const pcast_kernel *kernel = &run->kernels[i];
         pcast_status status = pcast_kernel_validate(kernel, err);
         if (status == PCAST_OK)
-            status = pcast_synthetic_check_row(kernel, experiment->keys, experiment->sinks, err);
+            status = pcast_synthetic_check_row(kernel, experiment->keys, experiment->dim,
+                                               experiment->sinks, err);
+        if (status == PCAST_OK)
+            status = pcast_kernel_same_problem(kernel, &run->kernels[0], err);
         if (status != PCAST_OK)
             return status;
     }
     return PCAST_OK;
 }
 
-static void workspace_free(workspace *space)
+static void workspace_free(workspace *space, size_t configs)
 {
     pcast_draws_free(&space->draws);
     pcast_row_scratch_free(&space->scratch);
@@ -98,9 +107,12 @@ static void workspace_free(workspace *space)
     free(space->is_sink);
     free(space->references);
     free(space->reference_o);
+    free(space->kernel_scores);
+    for (size_t i = 0; space->rows != NULL && i < configs; i++)
+        pcast_row_free(&space->rows[i]);
     free(space->rows);
     free(space->meters);
-    free(space->o);
+    free(space->parts);
 }
 
 static pcast_status workspace_init(workspace *space, const synthetic_run *self, pcast_error *err)
@@ -111,24 +123,28 @@ static pcast_status workspace_init(workspace *space, const synthetic_run *self, 
     pcast_status status =
         pcast_draws_init(&space->draws, experiment->seed, experiment->keys, dim, self->block, err);
     if (status == PCAST_OK)
-        status = pcast_row_scratch_init(&space->scratch, self->block, err);
+        status = pcast_row_scratch_init(&space->scratch, self->block, dim, err);
     if (status != PCAST_OK)
         return status;
     space->scores = calloc(self->block, sizeof *space->scores);
     space->is_sink = calloc(2 * self->block, sizeof *space->is_sink);
     space->references = calloc(deltas, sizeof *space->references);
     space->reference_o = calloc(deltas * 2, dim * sizeof *space->reference_o);
+    space->kernel_scores = calloc(self->block, sizeof *space->kernel_scores);
     space->rows = calloc(configs, sizeof *space->rows);
     space->meters = calloc(configs, sizeof *space->meters);
-    space->o = calloc(configs, dim * sizeof *space->o);
+    space->parts = calloc(deltas * self->first_part[self->run->kernel_count], sizeof *space->parts);
     if (space->scores == NULL || space->is_sink == NULL || space->references == NULL ||
-        space->reference_o == NULL || space->rows == NULL || space->meters == NULL ||
-        space->o == NULL)
+        space->reference_o == NULL || space->kernel_scores == NULL || space->rows == NULL ||
+        space->meters == NULL || space->parts == NULL)
         return pcast_fail(err, PCAST_ERR_MEMORY,
                           "out of memory for %zu configurations of %zu channels", configs, dim);
     for (size_t i = 0; i < experiment->sinks && i < self->block; i++)
         space->is_sink[i] = 1;
-    return PCAST_OK;
+    for (size_t i = 0; status == PCAST_OK && i < configs; i++)
+        status =
+            pcast_row_init(&space->rows[i], &self->plans[i / deltas], experiment->keys, dim, err);
+    return status;
 }
 
 /* Scores of the keys of a range: RN32(Delta + g) for sinks, RN32(g) for the others. */
@@ -143,6 +159,7 @@ static void fill_scores(float *scores, const double *normals, pcast_range range,
 static void compute_references(const synthetic_run *self, workspace *space)
 {
     const pcast_synthetic *experiment = self->experiment;
+    const pcast_kernel *kernel = &self->run->kernels[0]; /* all solve the same problem */
     const size_t keys = experiment->keys, dim = experiment->dim, sinks = experiment->sinks;
     double sink_max = -INFINITY, other_max = -INFINITY;
     for (size_t first = 0; first < keys; first += REFERENCE_BLOCK) {
@@ -155,11 +172,15 @@ static void compute_references(const synthetic_run *self, workspace *space)
     }
     for (size_t d = 0; d < experiment->delta_count; d++) {
         /* Rounding is monotonic, so the largest score is the rounded largest sum. */
-        const double sink_score = (double)(float)(experiment->deltas[d] + sink_max);
-        const double other_score = (double)(float)other_max;
+        float top[2] = {(float)(experiment->deltas[d] + sink_max), (float)other_max};
+        pcast_soft_cap(kernel->softcap, top, 2);
+        double max = (double)(top[0] > top[1] ? top[0] : top[1]);
+        if (kernel->sink_given && (double)kernel->sink_logit > max)
+            max = (double)kernel->sink_logit;
         double *o = space->reference_o + d * 2 * dim;
-        pcast_reference_start(&space->references[d],
-                              sink_score > other_score ? sink_score : other_score, o, o + dim, dim);
+        pcast_reference_start(&space->references[d], max, o, o + dim, dim);
+        if (kernel->sink_given)
+            pcast_reference_add_sink(&space->references[d], (double)kernel->sink_logit);
     }
     for (size_t first = 0; first < keys; first += REFERENCE_BLOCK) {
         const pcast_range range = {first,
@@ -168,6 +189,7 @@ static void compute_references(const synthetic_run *self, workspace *space)
         const float *values = pcast_draws_values(&space->draws, first, range.count);
         for (size_t d = 0; d < experiment->delta_count; d++) {
             fill_scores(space->scores, normals, range, sinks, experiment->deltas[d]);
+            pcast_soft_cap(kernel->softcap, space->scores, range.count);
             pcast_reference_add(&space->references[d], space->scores, values, range.count);
         }
     }
@@ -175,31 +197,52 @@ static void compute_references(const synthetic_run *self, workspace *space)
         pcast_reference_finish(&space->references[d]);
 }
 
-/* Do two kernels visit the same blocks in the same order? */
-static int same_visits(const pcast_kernel *a, const pcast_kernel *b)
-{
-    return a->order == b->order && a->block == b->block;
-}
-
-/* One block of every configuration in the group of kernel `leader`. */
+/* One visit of every configuration in the group of kernel `leader`. */
 static void step_group(const synthetic_run *self, workspace *space, size_t leader,
-                       pcast_range range)
+                       const pcast_visit *visit)
 {
     const pcast_synthetic *experiment = self->experiment;
-    const pcast_kernel *kernels = self->run->kernels;
+    const pcast_range range = visit->range;
     const double *normals = pcast_draws_normals(&space->draws, range.first, range.count);
     const float *values = pcast_draws_values(&space->draws, range.first, range.count);
     const uint8_t *is_sink = space->is_sink + (range.first == 0 ? 0 : self->block);
     for (size_t d = 0; d < experiment->delta_count; d++) {
         fill_scores(space->scores, normals, range, experiment->sinks, experiment->deltas[d]);
         for (size_t n = leader; n < self->run->kernel_count; n++) {
-            if (!same_visits(&kernels[n], &kernels[leader]))
+            if (!pcast_same_walk(&self->plans[n].kernel, &self->plans[leader].kernel))
                 continue;
             const size_t config = n * experiment->delta_count + d;
-            const pcast_tile tile = pcast_row_step(&kernels[n], self->engine, &space->rows[config],
-                                                   range, space->scores, values, &space->scratch);
-            pcast_loss_tile(&space->meters[config], &tile, is_sink);
+            const float *scores = pcast_plan_scores(&self->plans[n], space->scores, range.count,
+                                                    space->kernel_scores);
+            const pcast_tile tile =
+                pcast_row_step(&space->rows[config], visit, scores, values, &space->scratch);
+            if (!visit->sums_only)
+                pcast_loss_tile(&space->meters[config], &tile, is_sink);
         }
+    }
+}
+
+/* Where the parts of a configuration's splits are, and how many. */
+static pcast_loss_part *config_parts(const synthetic_run *self, const workspace *space,
+                                     size_t config, size_t *splits)
+{
+    const size_t deltas = self->experiment->delta_count;
+    const size_t kernel = config / deltas, delta = config % deltas;
+    const size_t *first = self->first_part;
+    *splits = first[kernel + 1] - first[kernel];
+    return space->parts + delta * first[self->run->kernel_count] + first[kernel];
+}
+
+static void start_trial(const synthetic_run *self, workspace *space, size_t trial)
+{
+    const size_t deltas = self->experiment->delta_count;
+    pcast_draws_start_trial(&space->draws, (uint32_t)trial);
+    compute_references(self, space);
+    for (size_t i = 0; i < self->run->kernel_count * deltas; i++) {
+        size_t splits;
+        pcast_loss_part *parts = config_parts(self, space, i, &splits);
+        pcast_row_start(&space->rows[i]);
+        pcast_loss_start(&space->meters[i], &self->units[i / deltas], parts, splits);
     }
 }
 
@@ -207,32 +250,27 @@ static void run_trial(void *context, int thread, size_t trial)
 {
     const synthetic_run *self = context;
     const pcast_synthetic *experiment = self->experiment;
-    const pcast_kernel *kernels = self->run->kernels;
-    const size_t deltas = experiment->delta_count, dim = experiment->dim;
+    const size_t deltas = experiment->delta_count, keys = experiment->keys;
     const size_t configs = self->run->kernel_count * deltas;
     workspace *space = &self->workspaces[thread];
 
-    pcast_draws_start_trial(&space->draws, (uint32_t)trial);
-    compute_references(self, space);
-    for (size_t i = 0; i < configs; i++) {
-        pcast_row_start(&space->rows[i], space->o + i * dim, dim);
-        pcast_loss_start(&space->meters[i], &self->codes[i / deltas]);
-    }
+    start_trial(self, space, trial);
     for (size_t n = 0; n < self->run->kernel_count; n++) {
         size_t leader = 0;
-        while (!same_visits(&kernels[leader], &kernels[n]))
+        while (!pcast_same_walk(&self->plans[leader].kernel, &self->plans[n].kernel))
             leader++;
         if (leader != n)
             continue; /* done with its leader */
-        const size_t steps = pcast_block_count(experiment->keys, kernels[n].block);
-        for (size_t step = 0; step < steps; step++)
-            step_group(self, space, n, pcast_block_at(&kernels[n], experiment->keys, steps, step));
+        pcast_walk walk;
+        pcast_visit visit;
+        pcast_walk_start(&walk, &self->plans[n].kernel, keys, 0, keys);
+        while (pcast_walk_next(&walk, &visit))
+            step_group(self, space, n, &visit);
     }
     for (size_t i = 0; i < configs; i++) {
-        pcast_row *row = &space->rows[i];
-        pcast_row_finish(&kernels[i / deltas], row, row->o);
-        self->losses[(trial - self->first_trial) * configs + i] = pcast_loss_finish(
-            &space->meters[i], row->l, row->o, space->references[i % deltas].o, dim);
+        pcast_row_finish(&space->rows[i], 1);
+        self->losses[(trial - self->first_trial) * configs + i] =
+            pcast_loss_finish(&space->meters[i], &space->rows[i], space->references[i % deltas].o);
     }
 }
 
@@ -255,6 +293,24 @@ static void run_trials(synthetic_run *self, size_t chunk, pcast_tally *tallies)
     }
 }
 
+/* Plan, units and number of splits of one kernel; scores count as raw ones with a softmax scale of
+ * 1. */
+static pcast_status init_kernel(synthetic_run *self, size_t n, pcast_error *err)
+{
+    const pcast_kernel *kernel = &self->run->kernels[n];
+    const pcast_head_scales scales = {1, 1, 1, kernel->sink_given, kernel->sink_logit};
+    const pcast_status status = pcast_plan_init(&self->plans[n], kernel, self->run->cpu, &scales,
+                                                self->experiment->dim, err);
+    if (status != PCAST_OK)
+        return status;
+    pcast_loss_units_init(&self->units[n], kernel);
+    self->first_part[n + 1] =
+        self->first_part[n] + pcast_plan_splits(&self->plans[n], self->experiment->keys);
+    if (self->plans[n].kernel.block > self->block)
+        self->block = self->plans[n].kernel.block;
+    return PCAST_OK;
+}
+
 pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_run *run,
                                  pcast_summary *summaries, pcast_error *err)
 {
@@ -264,25 +320,21 @@ pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_
     const size_t configs = run->kernel_count * experiment->delta_count;
     const size_t threads = (size_t)pcast_thread_count(run, experiment->trials);
     const size_t chunk = threads * TRIALS_PER_THREAD;
-    synthetic_run self = {.experiment = experiment,
-                          .run = run,
-                          .engine = pcast_engine_for(run->cpu),
-                          .threads = threads,
-                          .block = REFERENCE_BLOCK};
-    for (size_t n = 0; n < run->kernel_count; n++)
-        if (run->kernels[n].block > self.block)
-            self.block = run->kernels[n].block;
-
+    synthetic_run self = {
+        .experiment = experiment, .run = run, .threads = threads, .block = REFERENCE_BLOCK};
     pcast_fpenv env;
     pcast_fpenv_enter(&env);
-    self.codes = calloc(run->kernel_count, sizeof *self.codes);
+    self.plans = calloc(run->kernel_count, sizeof *self.plans);
+    self.units = calloc(run->kernel_count, sizeof *self.units);
+    self.first_part = calloc(run->kernel_count + 1, sizeof *self.first_part);
     self.workspaces = calloc(threads, sizeof *self.workspaces);
     self.losses = calloc(chunk * configs, sizeof *self.losses);
     pcast_tally *tallies = calloc(configs, sizeof *tallies);
-    if (self.codes == NULL || self.workspaces == NULL || self.losses == NULL || tallies == NULL)
+    if (self.plans == NULL || self.units == NULL || self.first_part == NULL ||
+        self.workspaces == NULL || self.losses == NULL || tallies == NULL)
         status = pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu configurations", configs);
     for (size_t n = 0; status == PCAST_OK && n < run->kernel_count; n++)
-        pcast_code_values_init(&self.codes[n], &run->kernels[n]);
+        status = init_kernel(&self, n, err);
     for (size_t t = 0; status == PCAST_OK && t < threads; t++)
         status = workspace_init(&self.workspaces[t], &self, err);
     if (status == PCAST_OK) {
@@ -292,8 +344,10 @@ pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_
     }
     pcast_fpenv_leave(&env);
     for (size_t t = 0; self.workspaces != NULL && t < threads; t++)
-        workspace_free(&self.workspaces[t]);
-    free(self.codes);
+        workspace_free(&self.workspaces[t], configs);
+    free(self.plans);
+    free(self.units);
+    free(self.first_part);
     free(self.workspaces);
     free(self.losses);
     free(tallies);

@@ -40,6 +40,11 @@ void pcast_reference_add(pcast_reference *reference, const float *scores, const 
     }
 }
 
+void pcast_reference_add_sink(pcast_reference *reference, double logit)
+{
+    pcast_sum_add(&reference->l, pcast_exp_f64(logit - reference->max));
+}
+
 void pcast_reference_finish(pcast_reference *reference)
 {
     const double l = reference->l.value + reference->l.lost;

@@ -37,6 +37,9 @@ void pcast_reference_start(pcast_reference *reference, double max, double *o, do
 void pcast_reference_add(pcast_reference *reference, const float *scores, const float *values,
                          size_t count);
 
+/* A learned sink: a weight without a value. */
+void pcast_reference_add_sink(pcast_reference *reference, double logit);
+
 /* Leaves the output in reference->o. */
 void pcast_reference_finish(pcast_reference *reference);
 

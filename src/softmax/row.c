@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Algorithm 1, the scalar reference (docs/numerics.md, section 4; step numbers beside the lines).
- */
+/* One row, the scalar reference (docs/numerics.md, section 4; step numbers beside the lines). */
 #include "softmax/row.h"
 
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/fpenv.h"
-#include "math/math.h"
+#include "softmax/accumulate.h"
+#include "softmax/epilogue.h"
+#include "softmax/probabilities.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-pcast_status pcast_row_scratch_init(pcast_row_scratch *scratch, size_t block, pcast_error *err)
+pcast_status pcast_row_scratch_init(pcast_row_scratch *scratch, size_t block, size_t dim,
+                                    pcast_error *err)
 {
     scratch->scores = malloc(block * sizeof *scratch->scores);
     scratch->p = malloc(block * sizeof *scratch->p);
+    scratch->scaled = malloc(block * sizeof *scratch->scaled);
     scratch->p8_value = malloc(block * sizeof *scratch->p8_value);
     scratch->p8 = malloc(block * sizeof *scratch->p8);
-    if (scratch->scores != NULL && scratch->p != NULL && scratch->p8_value != NULL &&
-        scratch->p8 != NULL)
+    scratch->o_tile = malloc(dim * sizeof *scratch->o_tile);
+    if (scratch->scores != NULL && scratch->p != NULL && scratch->scaled != NULL &&
+        scratch->p8_value != NULL && scratch->p8 != NULL && scratch->o_tile != NULL)
         return PCAST_OK;
     pcast_row_scratch_free(scratch);
     return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for a block of %zu keys", block);
@@ -28,103 +32,214 @@ void pcast_row_scratch_free(pcast_row_scratch *scratch)
 {
     free(scratch->scores);
     free(scratch->p);
+    free(scratch->scaled);
     free(scratch->p8_value);
     free(scratch->p8);
+    free(scratch->o_tile);
     *scratch = (pcast_row_scratch){0};
 }
 
-size_t pcast_block_count(size_t keys, size_t block)
+pcast_status pcast_row_init(pcast_row *row, const pcast_plan *plan, size_t keys, size_t dim,
+                            pcast_error *err)
 {
-    return keys / block + (keys % block != 0);
+    const size_t splits = pcast_plan_splits(plan, keys);
+    const int wide = plan->kernel.accumulator == PCAST_ACCUMULATOR_FP64;
+    *row = (pcast_row){.plan = plan, .dim = dim, .split_max = splits};
+    row->splits = calloc(splits, sizeof *row->splits);
+    row->o = calloc(dim, sizeof *row->o);
+    if (splits > 1)
+        row->partials = calloc(splits, dim * sizeof *row->partials);
+    if (wide)
+        row->wide = calloc(dim, sizeof *row->wide);
+    if (row->splits != NULL && row->o != NULL && (splits == 1 || row->partials != NULL) &&
+        (!wide || row->wide != NULL))
+        return PCAST_OK;
+    pcast_row_free(row);
+    return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu splits of %zu channels", splits,
+                      dim);
 }
 
-pcast_range pcast_block_at(const pcast_kernel *kernel, size_t keys, size_t steps, size_t step)
+void pcast_row_free(pcast_row *row)
 {
-    const size_t j = kernel->order == PCAST_ORDER_FORWARD ? step : steps - 1 - step;
-    const size_t first = j * kernel->block;
-    const size_t rest = keys - first;
-    return (pcast_range){first, rest < kernel->block ? rest : kernel->block};
+    free(row->splits);
+    free(row->partials);
+    free(row->o);
+    free(row->wide);
+    *row = (pcast_row){0};
 }
 
-void pcast_row_start(pcast_row *row, float *o, size_t dim)
+/* A learned sink in the denominator, once the split that holds it has its sum (step 4.7). */
+static void add_sink(pcast_row *row)
 {
-    row->m = -INFINITY;
-    row->l = 0.0f;
-    row->dim = dim;
-    row->o = o;
-    for (size_t c = 0; c < dim; c++)
-        o[c] = 0.0f;
-}
-
-pcast_tile pcast_row_step(const pcast_kernel *kernel, const pcast_engine *engine, pcast_row *row,
-                          pcast_range range, const float *scores, const float *values,
-                          pcast_row_scratch *scratch)
-{
-    const pcast_cast cast = {.overflow = kernel->overflow};
-    const size_t count = range.count;
-
-    const float m = engine->max(row->m, scores, count); /* 4.1 */
-    const float origin = m == -INFINITY ? 0.0f : m;
-    const float alpha = pcast_exp_f32(row->m - origin); /* 4.2 */
-    for (size_t i = 0; i < count; i++) {
-        scratch->p[i] = pcast_exp_f32(scores[i] - origin); /* 4.3 */
-        const float scaled = scratch->p[i] * kernel->scale;
-        scratch->p8[i] = (uint8_t)pcast_encode_f32(PCAST_E4M3, scaled, cast); /* 4.5 */
-        scratch->p8_value[i] = pcast_decode_f32(PCAST_E4M3, scratch->p8[i]);
+    const pcast_plan *plan = row->plan;
+    if (row->split_count != 1 || !plan->sink_given ||
+        plan->kernel.learned_sink != PCAST_LEARNED_SINK_DENOMINATOR)
+        return;
+    if (row->m == -INFINITY) {
+        row->m = plan->sink_score;
+        row->l = plan->inside;
+    } else {
+        row->l = row->l + pcast_sink_weight(plan, row->m);
     }
-    row->l = fmaf(alpha, row->l, engine->sum(scratch->p, count));                  /* 4.4 */
-    engine->accumulate(row->o, alpha, scratch->p8_value, values, count, row->dim); /* 4.6 */
-    row->m = m;
+}
 
-    return (pcast_tile){
-        .first_key = range.first,
+/* Normalises the current split, into its partial or in place. */
+static void close_split(pcast_row *row)
+{
+    const pcast_plan *plan = row->plan;
+    const size_t split = row->split_count - 1;
+    const int two_passes = plan->kernel.normalise == PCAST_NORMALISE_PARTITION;
+    float *out = row->partials != NULL ? row->partials + split * row->dim : row->o;
+    if (!row->open)
+        return;
+    if (!two_passes)
+        add_sink(row);
+    row->splits[split] = (pcast_split){row->l, pcast_split_lse(plan, row->m, row->l), 1.0f};
+    pcast_normalise_output(plan, row->o, two_passes ? 1.0f : row->l, out, row->dim);
+    if (row->partials != NULL)
+        pcast_round_output(plan->kernel.partials, out, row->dim);
+    row->open = 0;
+}
+
+static void begin_split(pcast_row *row, size_t split)
+{
+    const pcast_plan *plan = row->plan;
+    row->m = plan->initial_max;
+    row->l = plan->kernel.initial_sum;
+    if (split == 0 && plan->sink_given && plan->kernel.learned_sink == PCAST_LEARNED_SINK_INITIAL) {
+        row->m = plan->sink_score;
+        row->l = plan->inside;
+    }
+    for (size_t c = 0; c < row->dim; c++)
+        row->o[c] = 0.0f;
+    for (size_t c = 0; row->wide != NULL && c < row->dim; c++)
+        row->wide[c] = 0.0;
+    row->split_count = split + 1;
+    row->open = 1;
+}
+
+void pcast_row_start(pcast_row *row)
+{
+    begin_split(row, 0);
+}
+
+/* The second of two passes, under the split's final maximum and sum. */
+static void step_normalised(pcast_row *row, size_t count, const float *scores, const float *values,
+                            pcast_row_scratch *scratch)
+{
+    const pcast_plan *plan = row->plan;
+    pcast_exponentials(plan, row->m, scores, count, scratch->p);
+    for (size_t i = 0; i < count; i++)
+        scratch->p[i] = scratch->p[i] / row->l;
+    pcast_cast_row(plan, scratch->p, count, scratch->scaled, scratch->p8, scratch->p8_value);
+    pcast_accumulate(row, 1.0f, scratch->p8_value, values, count, scratch->o_tile);
+}
+
+/* Maximum, row sum and, unless only the sums are wanted, cast and P.V. Returns alpha. */
+static float step_online(pcast_row *row, size_t count, const float *scores, const float *values,
+                         int sums_only, pcast_row_scratch *scratch)
+{
+    const pcast_plan *plan = row->plan;
+    const pcast_kernel *kernel = &plan->kernel;
+    const float m = pcast_next_max(plan, row->m, scores, count); /* 4.1 */
+    const float alpha =
+        m == row->m && m != -INFINITY ? 1.0f : pcast_correction_factor(plan, row->m, m); /* 4.2 */
+    pcast_exponentials(plan, m, scores, count, scratch->p);                              /* 4.3 */
+    const float *summed = scratch->p;
+    if (!sums_only) {
+        pcast_cast_row(plan, scratch->p, count, scratch->scaled, scratch->p8,
+                       scratch->p8_value); /* 4.5 */
+        if (kernel->row_sum == PCAST_ROW_SUM_CAST)
+            summed = scratch->p8_value;
+        else if (kernel->sum_scale == PCAST_SUM_SCALE_IN)
+            summed = scratch->scaled;
+    }
+    row->l = fmaf(alpha, row->l, plan->engine->sum(summed, count)); /* 4.4 */
+    if (!sums_only)
+        pcast_accumulate(row, alpha, scratch->p8_value, values, count, scratch->o_tile); /* 4.6 */
+    row->m = m;
+    return alpha;
+}
+
+pcast_tile pcast_row_step(pcast_row *row, const pcast_visit *visit, const float *scores,
+                          const float *values, pcast_row_scratch *scratch)
+{
+    const size_t count = visit->range.count;
+    const int two_passes = row->plan->kernel.normalise == PCAST_NORMALISE_PARTITION;
+    float alpha = 1.0f;
+    if (visit->begins_split && visit->split > 0) {
+        close_split(row);
+        begin_split(row, visit->split);
+    }
+    if (two_passes && !visit->sums_only)
+        step_normalised(row, count, scores, values, scratch);
+    else
+        alpha = step_online(row, count, scores, values, visit->sums_only, scratch);
+    const pcast_tile tile = {
+        .first_key = visit->range.first,
         .count = count,
+        .split = visit->split,
         .alpha = alpha,
-        .m = m,
+        .m = row->m,
         .l = row->l,
         .p = scratch->p,
-        .p8 = scratch->p8,
+        .scaled = scratch->scaled,
+        .p8 = visit->sums_only ? NULL : scratch->p8,
+        .p8_value = scratch->p8_value,
         .o = row->o,
     };
+    if (two_passes && visit->sums_only && visit->last)
+        add_sink(row);
+    return tile;
 }
 
-void pcast_row_finish(const pcast_kernel *kernel, const pcast_row *row, float *out)
+void pcast_row_finish(pcast_row *row, int sees_keys)
 {
-    const float divisor = kernel->scale * row->l; /* 4.7 */
-    for (size_t c = 0; c < row->dim; c++)
-        out[c] = row->o[c] / divisor; /* 4.8 */
+    const pcast_kernel *kernel = &row->plan->kernel;
+    close_split(row);
+    float lse = row->partials != NULL ? pcast_merge_splits(row) : row->splits[0].lse;
+    const int zero = kernel->masked_rows == PCAST_MASKED_ROWS_ZERO;
+    if (!sees_keys && (zero || kernel->masked_rows == PCAST_MASKED_ROWS_NAN)) { /* 4.9 */
+        for (size_t c = 0; c < row->dim; c++)
+            row->o[c] = zero ? 0.0f : NAN;
+        lse = row->plan->sink_given ? lse : -INFINITY;
+    }
+    row->lse = pcast_returned_lse(row->plan, lse);
+    pcast_round_output(kernel->out_format, row->o, row->dim); /* 4.10 */
 }
 
-/* The block's scores with masked keys at -Inf: the row's own where nothing is masked. */
-static const float *visible_scores(const pcast_row_input *input, pcast_range range,
-                                   pcast_row_scratch *scratch)
+/* The block's scores with masked keys at the mask value: the row's own where nothing is masked. */
+static const float *masked_scores(const pcast_plan *plan, const pcast_row_keys *keys,
+                                  pcast_range range, const float *scores,
+                                  pcast_row_scratch *scratch)
 {
-    const float *scores = input->scores + range.first;
-    if (range.first + range.count <= input->visible)
-        return scores;
-    for (size_t i = 0; i < range.count; i++)
-        scratch->scores[i] = range.first + i < input->visible ? scores[i] : -INFINITY;
+    const size_t from = keys->visible.first, to = from + keys->visible.count;
+    if (range.first >= from && range.first + range.count <= to)
+        return scores + range.first;
+    for (size_t i = 0; i < range.count; i++) {
+        const size_t key = range.first + i;
+        scratch->scores[i] = key >= from && key < to ? scores[key] : plan->mask_value;
+    }
     return scratch->scores;
 }
 
-void pcast_row_run(const pcast_kernel *kernel, const pcast_engine *engine,
-                   const pcast_row_input *input, pcast_tile_observer *observer, void *context,
-                   pcast_row_scratch *scratch, pcast_row_output *output)
+void pcast_row_run(pcast_row *row, const pcast_row_keys *keys, const float *scores,
+                   const float *values, pcast_tile_observer *observer, void *context,
+                   pcast_row_scratch *scratch)
 {
-    pcast_row row;
-    pcast_row_start(&row, output->o, input->dim);
-    const size_t steps = pcast_block_count(input->visible, kernel->block);
-    for (size_t step = 0; step < steps; step++) {
-        const pcast_range range = pcast_block_at(kernel, input->keys, steps, step);
-        const float *scores = visible_scores(input, range, scratch);
-        const pcast_tile tile = pcast_row_step(kernel, engine, &row, range, scores,
-                                               input->values + range.first * input->dim, scratch);
-        if (observer != NULL)
+    pcast_walk walk;
+    pcast_visit visit;
+    pcast_row_start(row);
+    pcast_walk_start(&walk, &row->plan->kernel, keys->keys, keys->visited.first,
+                     keys->visited.first + keys->visited.count);
+    while (pcast_walk_next(&walk, &visit)) {
+        const pcast_tile tile = pcast_row_step(
+            row, &visit, masked_scores(row->plan, keys, visit.range, scores, scratch),
+            values + visit.range.first * row->dim, scratch);
+        if (observer != NULL && !visit.sums_only)
             observer(context, &tile);
     }
-    output->m = row.m;
-    output->l = row.l;
-    pcast_row_finish(kernel, &row, output->o);
+    pcast_row_finish(row, keys->visible.count > 0);
 }
 
 static pcast_status check_input(const pcast_row_input *input, pcast_error *err)
@@ -133,10 +248,33 @@ static pcast_status check_input(const pcast_row_input *input, pcast_error *err)
         return pcast_fail(err, PCAST_ERR_VALUE, "keys: a row needs at least one key");
     if (input->dim == 0)
         return pcast_fail(err, PCAST_ERR_VALUE, "dim: a value needs at least one channel");
-    if (input->visible > input->keys)
-        return pcast_fail(err, PCAST_ERR_VALUE, "visible: %zu of %zu keys", input->visible,
-                          input->keys);
+    if (input->visible > input->keys || input->first_visible > input->visible)
+        return pcast_fail(err, PCAST_ERR_VALUE, "visible: keys %zu to %zu of %zu",
+                          input->first_visible, input->visible, input->keys);
     return PCAST_OK;
+}
+
+/* What one call of pcast_softmax_row holds. */
+typedef struct row_call {
+    pcast_plan plan;
+    pcast_row row;
+    pcast_row_scratch scratch;
+    float *scores; /* [keys] as the kernel reads them */
+} row_call;
+
+static pcast_status row_call_init(row_call *call, const pcast_kernel *kernel, pcast_cpu cpu,
+                                  const pcast_row_input *input, pcast_error *err)
+{
+    const pcast_head_scales scales = {1, 1, 1, kernel->sink_given, kernel->sink_logit};
+    pcast_status status = pcast_plan_init(&call->plan, kernel, cpu, &scales, input->dim, err);
+    if (status == PCAST_OK)
+        status = pcast_row_init(&call->row, &call->plan, input->keys, input->dim, err);
+    if (status == PCAST_OK)
+        status = pcast_row_scratch_init(&call->scratch, call->plan.kernel.block, input->dim, err);
+    call->scores = malloc(input->keys * sizeof *call->scores);
+    if (status == PCAST_OK && call->scores == NULL)
+        status = pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu keys", input->keys);
+    return status;
 }
 
 pcast_status pcast_softmax_row(const pcast_kernel *kernel, pcast_cpu cpu,
@@ -146,16 +284,26 @@ pcast_status pcast_softmax_row(const pcast_kernel *kernel, pcast_cpu cpu,
     pcast_status status = pcast_kernel_validate(kernel, err);
     if (status == PCAST_OK)
         status = check_input(input, err);
-    pcast_row_scratch scratch;
-    if (status == PCAST_OK)
-        status = pcast_row_scratch_init(&scratch, kernel->block, err);
     if (status != PCAST_OK)
         return status;
-
-    pcast_fpenv env;
-    pcast_fpenv_enter(&env);
-    pcast_row_run(kernel, pcast_engine_for(cpu), input, observer, context, &scratch, output);
-    pcast_fpenv_leave(&env);
-    pcast_row_scratch_free(&scratch);
-    return PCAST_OK;
+    row_call call = {0};
+    status = row_call_init(&call, kernel, cpu, input, err);
+    if (status == PCAST_OK) {
+        const pcast_range visible = {input->first_visible, input->visible - input->first_visible};
+        const pcast_row_keys keys = {input->keys, visible, visible};
+        pcast_fpenv env;
+        pcast_fpenv_enter(&env);
+        const float *scores =
+            pcast_plan_scores(&call.plan, input->scores, input->keys, call.scores);
+        pcast_row_run(&call.row, &keys, scores, input->values, observer, context, &call.scratch);
+        pcast_fpenv_leave(&env);
+        output->m = call.row.m;
+        output->l = call.row.l;
+        output->lse = call.row.lse;
+        memcpy(output->o, call.row.o, input->dim * sizeof *output->o);
+    }
+    pcast_row_free(&call.row);
+    pcast_row_scratch_free(&call.scratch);
+    free(call.scores);
+    return status;
 }

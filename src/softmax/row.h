@@ -1,54 +1,74 @@
 /* SPDX-License-Identifier: MIT */
-/* The online softmax of one row, block by block, for callers inside the library that own the loop
+/* The online softmax of one row, block by block, for callers inside the library that own the walk
  * over blocks. Everything here needs the environment of base/fpenv.h. */
 #ifndef PCAST_SOFTMAX_ROW_H
 #define PCAST_SOFTMAX_ROW_H
 
 #include "pcast/softmax.h"
-#include "softmax/engine.h"
+#include "softmax/plan.h"
+#include "softmax/walk.h"
+
+/* What a finished split leaves. */
+typedef struct pcast_split {
+    float l;      /* its row sum */
+    float lse;    /* of its keys, in the base of the kernel's exponential; -Inf for none */
+    float weight; /* its share of the row, once the row is finished */
+} pcast_split;
 
 typedef struct pcast_row {
-    float m, l;
+    const pcast_plan *plan;
     size_t dim;
-    float *o; /* [dim], the caller's */
+    float m, l;          /* of the current split */
+    size_t split_count;  /* begun so far */
+    int open;            /* the last of them is not closed */
+    size_t split_max;    /* held by the two arrays */
+    pcast_split *splits; /* [split_max] */
+    float *partials;     /* [split_max][dim] normalised outputs of splits; NULL for a single one */
+    float *o;            /* [dim] accumulator; after pcast_row_finish the output */
+    double *wide;        /* [dim] accumulator where the kernel's is FP64, else NULL */
+    float lse;           /* of the finished row, as the kernel returns it */
 } pcast_row;
 
 /* Working memory of one block. */
 typedef struct pcast_row_scratch {
-    float *scores;   /* [block] copy with masked keys at -Inf */
+    float *scores;   /* [block] copy with masked keys */
     float *p;        /* [block] */
+    float *scaled;   /* [block] */
     float *p8_value; /* [block] */
-    uint8_t *p8;     /* [block] */
+    uint32_t *p8;    /* [block] */
+    float *o_tile;   /* [dim] P.V of one tile, where it is promoted */
 } pcast_row_scratch;
 
-/* The range of keys of one block. */
-typedef struct pcast_range {
-    size_t first, count;
-} pcast_range;
-
-pcast_status pcast_row_scratch_init(pcast_row_scratch *scratch, size_t block, pcast_error *err);
+pcast_status pcast_row_scratch_init(pcast_row_scratch *scratch, size_t block, size_t dim,
+                                    pcast_error *err);
 void pcast_row_scratch_free(pcast_row_scratch *scratch);
 
-/* Number of blocks of `block` keys that hold keys 0 .. keys - 1. */
-size_t pcast_block_count(size_t keys, size_t block);
+/* A row of up to `keys` keys under a plan, kept by reference; used again for row after row. */
+pcast_status pcast_row_init(pcast_row *row, const pcast_plan *plan, size_t keys, size_t dim,
+                            pcast_error *err);
+void pcast_row_free(pcast_row *row);
 
-/* The block visited at position `step` of `steps`, in a row of `keys` keys. */
-pcast_range pcast_block_at(const pcast_kernel *kernel, size_t keys, size_t steps, size_t step);
+void pcast_row_start(pcast_row *row);
 
-/* m = -Inf, l = 0, O = 0. */
-void pcast_row_start(pcast_row *row, float *o, size_t dim);
+/* One block: scores[count] as the plan's kernel reads them and values[count][dim]; the tile points
+ * into row and scratch. Visits come from a walk, in its order. A visit for sums only leaves the
+ * tile's p8 NULL. */
+pcast_tile pcast_row_step(pcast_row *row, const pcast_visit *visit, const float *scores,
+                          const float *values, pcast_row_scratch *scratch);
 
-/* One block: scores[count] and values[count][dim]; the tile points into row and scratch. */
-pcast_tile pcast_row_step(const pcast_kernel *kernel, const pcast_engine *engine, pcast_row *row,
-                          pcast_range range, const float *scores, const float *values,
-                          pcast_row_scratch *scratch);
+/* The output into row->o, in the kernel's format, and row->lse; sees_keys is 0 where the mask left
+ * the row no key. */
+void pcast_row_finish(pcast_row *row, int sees_keys);
 
-/* out[dim] = O / (S*l); out may be row->o. */
-void pcast_row_finish(const pcast_kernel *kernel, const pcast_row *row, float *out);
+/* Keys of a row: those it sees, those its blocks cover. */
+typedef struct pcast_row_keys {
+    size_t keys;
+    pcast_range visible, visited;
+} pcast_row_keys;
 
-/* start, all blocks with a visible key, finish. */
-void pcast_row_run(const pcast_kernel *kernel, const pcast_engine *engine,
-                   const pcast_row_input *input, pcast_tile_observer *observer, void *context,
-                   pcast_row_scratch *scratch, pcast_row_output *output);
+/* start, every visit with the masked scores at the kernel's mask value, finish. */
+void pcast_row_run(pcast_row *row, const pcast_row_keys *keys, const float *scores,
+                   const float *values, pcast_tile_observer *observer, void *context,
+                   pcast_row_scratch *scratch);
 
 #endif

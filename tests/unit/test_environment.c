@@ -49,7 +49,7 @@ static void compute(results *out)
     for (int code = 0; code < 256; code++)
         out->decoded[code] = pcast_decode_f32(PCAST_E4M3, (uint64_t)code);
     const pcast_kernel kernel = {.order = PCAST_ORDER_REVERSE, .block = 64, .scale = 448};
-    const pcast_row_input input = {scores, values, KEYS, DIM, KEYS};
+    const pcast_row_input input = {scores, values, KEYS, DIM, KEYS, 0};
     pcast_row_output output = {.o = out->o};
     pcast_error err;
     assert_int_equal(

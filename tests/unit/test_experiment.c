@@ -129,7 +129,7 @@ static void test_synthetic_against_rows(void **state)
                         exact[c] += w * (double)values[j * DIM + c];
                 }
                 float o[DIM];
-                const pcast_row_input input = {scores, values, KEYS, DIM, KEYS};
+                const pcast_row_input input = {scores, values, KEYS, DIM, KEYS, 0};
                 pcast_row_output output = {.o = o};
                 pcast_softmax_row(&kernels[n], PCAST_CPU_SCALAR, &input, count, &seen, &output,
                                   &err);

@@ -75,21 +75,25 @@ static void test_loss(void **state)
 {
     (void)state;
     const pcast_kernel kernel = {.block = 4, .scale = 1};
-    pcast_code_values codes;
-    pcast_code_values_init(&codes, &kernel);
+    pcast_loss_units units;
+    pcast_loss_units_init(&units, &kernel);
     pcast_loss_meter meter;
-    pcast_loss_start(&meter, &codes);
+    pcast_loss_part part;
+    pcast_loss_start(&meter, &units, &part, 1);
 
     const float p1[] = {1, 0x1p-10f, 0x1p-8f, 0x1.1p-3f}, p2[] = {0.75f, 0x1p-11f, 0};
-    const uint8_t c1[] = {0x38, 0x00, 0x02, 0x20}, c2[] = {0x34, 0x00, 0x00};
+    const uint32_t c1[] = {0x38, 0x00, 0x02, 0x20}, c2[] = {0x34, 0x00, 0x00};
     const uint8_t s1[] = {1, 0, 0, 0}, s2[] = {0, 0, 0};
-    const pcast_tile first = {.count = 4, .alpha = 0, .p = p1, .p8 = c1};
-    const pcast_tile second = {.first_key = 4, .count = 3, .alpha = 0.5f, .p = p2, .p8 = c2};
+    const pcast_tile first = {.count = 4, .alpha = 0, .p = p1, .scaled = p1, .p8 = c1};
+    const pcast_tile second = {
+        .first_key = 4, .count = 3, .alpha = 0.5f, .p = p2, .scaled = p2, .p8 = c2};
     pcast_loss_tile(&meter, &first, s1);
     pcast_loss_tile(&meter, &second, s2);
-    const float o[] = {1, 3};
+    float o[] = {1, 3};
+    pcast_split split = {.l = 2, .weight = 1};
+    const pcast_row row = {.dim = 2, .split_count = 1, .splits = &split, .o = o};
     const double reference[] = {1.5, 2.75};
-    const pcast_loss loss = pcast_loss_finish(&meter, 2, o, reference, 2);
+    const pcast_loss loss = pcast_loss_finish(&meter, &row, reference);
 
     assert_int_equal(loss.other, 5);
     assert_int_equal(loss.flushed, 2);
@@ -113,17 +117,22 @@ static void test_saturated_and_nan(void **state)
 {
     (void)state;
     const pcast_kernel kernel = {.block = 4, .scale = 464};
-    pcast_code_values codes;
-    pcast_code_values_init(&codes, &kernel);
+    pcast_loss_units units;
+    pcast_loss_units_init(&units, &kernel);
     pcast_loss_meter meter;
-    pcast_loss_start(&meter, &codes);
+    pcast_loss_part part;
+    pcast_loss_start(&meter, &units, &part, 1);
     const float p[] = {1, 1.0000001f, 0.9f}; /* p * S = 464, just above, below */
-    const uint8_t c[] = {0x7E, 0x7E, 0x7C}, sinks[] = {0, 1, 0};
-    const pcast_tile tile = {.count = 3, .p = p, .p8 = c};
+    const float scaled[] = {464, 464.00003f, 417.6f};
+    const uint32_t c[] = {0x7E, 0x7E, 0x7D};
+    const uint8_t sinks[] = {0, 1, 0};
+    const pcast_tile tile = {.count = 3, .p = p, .scaled = scaled, .p8 = c};
     pcast_loss_tile(&meter, &tile, sinks);
-    const float o[] = {NAN, 1};
+    float o[] = {NAN, 1};
+    pcast_split split = {.l = 1, .weight = 1};
+    const pcast_row row = {.dim = 2, .split_count = 1, .splits = &split, .o = o};
     const double reference[] = {0, 0};
-    const pcast_loss loss = pcast_loss_finish(&meter, 1, o, reference, 2);
+    const pcast_loss loss = pcast_loss_finish(&meter, &row, reference);
     assert_int_equal(loss.saturated, 1);
     assert_int_equal(loss.unmasked, 3);
     assert_true(isnan(loss.max_abs) &&

@@ -91,7 +91,8 @@ static void run_oracle(const pcast_kernel *kernel, const pcast_row_input *in, or
 
 static void collect_codes(void *context, const pcast_tile *tile)
 {
-    memcpy((uint8_t *)context + tile->first_key, tile->p8, tile->count);
+    for (size_t i = 0; i < tile->count; i++)
+        ((uint8_t *)context)[tile->first_key + i] = (uint8_t)tile->p8[i];
 }
 
 /* out = O / (S*l) for one key at score 0 first and 2047 at -7, V = 1: see docs/numerics.md.
@@ -111,7 +112,7 @@ static void test_worked_example(void **state)
         scores[j] = j == 0 ? 0.0f : -7.0f;
         values[j] = 1.0f;
     }
-    const pcast_row_input input = {scores, values, 2048, 1, 2048};
+    const pcast_row_input input = {scores, values, 2048, 1, 2048, 0};
     for (size_t i = 0; i < 3; i++) {
         const pcast_kernel kernel = {
             .order = PCAST_ORDER_FORWARD, .block = 64, .scale = cases[i].scale};
@@ -191,7 +192,7 @@ static void test_random_rows(void **state)
             .overflow = (pcast_overflow)(test_random(&random) % 2),
         };
         const size_t visible = test_random(&random) % 2 ? keys : 1 + test_random(&random) % keys;
-        const pcast_row_input input = {scores, values, keys, dim, visible};
+        const pcast_row_input input = {scores, values, keys, dim, visible, 0};
         compare_row(&kernel, &input, seed);
     }
 }
@@ -216,7 +217,7 @@ static void test_observer_and_mask(void **state)
     (void)state;
     float scores[10] = {3, 1, 2, 0, 1, 9, 9, 9, 9, 9},
           values[10] = {1, 1, 1, 1, 1, NAN, 1, 1, NAN, NAN};
-    const pcast_row_input input = {scores, values, 10, 1, 5};
+    const pcast_row_input input = {scores, values, 10, 1, 5, 0};
     for (int order = 0; order < 2; order++) {
         const pcast_kernel kernel = {.order = (pcast_order)order, .block = 4, .scale = 256};
         float o;
@@ -243,7 +244,7 @@ static void test_infinite_scores(void **state)
     (void)state;
     float scores[4] = {-INFINITY, -INFINITY, 0, 0}, values[4] = {5, 5, 1, 3}, o;
     const pcast_kernel kernel = {.block = 2, .scale = 256};
-    pcast_row_input input = {scores, values, 4, 1, 4};
+    pcast_row_input input = {scores, values, 4, 1, 4, 0};
     pcast_row_output output = {.o = &o};
     pcast_error err;
     assert_int_equal(
@@ -274,7 +275,7 @@ static void test_bad_arguments(void **state)
                                     {.overflow = (pcast_overflow)2, .block = 4, .scale = 1}};
     static const char *const said[] = {"block", "scale", "scale", "scale",
                                        "scale", "order", "mask",  "overflow"};
-    const pcast_row_input input = {&one, &one, 1, 1, 1};
+    const pcast_row_input input = {&one, &one, 1, 1, 1, 0};
     for (size_t i = 0; i < 8; i++) {
         err.text[0] = '\0';
         assert_int_equal(
@@ -283,7 +284,7 @@ static void test_bad_arguments(void **state)
         assert_non_null(strstr(err.text, said[i]));
     }
     const pcast_row_input bad[] = {
-        {&one, &one, 0, 1, 0}, {&one, &one, 1, 0, 1}, {&one, &one, 1, 1, 2}};
+        {&one, &one, 0, 1, 0, 0}, {&one, &one, 1, 0, 1, 0}, {&one, &one, 1, 1, 2, 0}};
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(
             pcast_softmax_row(&good, PCAST_CPU_SCALAR, &bad[i], NULL, NULL, &output, &err),

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Normalisation, merging and rounding of results. */
+#include "softmax/epilogue.h"
+
+#include "base/bits.h"
+#include "math/math.h"
+#include "math/strict.h"
+
+#include <math.h>
+
+static const float log2_e = 1.44269502f, ln_2 = 0.693147182f; /* RN32 */
+
+float pcast_split_lse(const pcast_plan *plan, float m, float l)
+{
+    const float bare = l / plan->inside;
+    return plan->base2 ? fmaf(m, plan->c, pcast_log2_f32(bare)) : m + pcast_log_f32(bare);
+}
+
+void pcast_normalise_output(const pcast_plan *plan, const float *o, float l, float *out, size_t dim)
+{
+    const pcast_kernel *kernel = &plan->kernel;
+    const float undo = kernel->sum_scale == PCAST_SUM_SCALE_IN ? 1.0f : kernel->scale;
+    const float g = plan->v_descale / undo;
+    if (kernel->masked_rows == PCAST_MASKED_ROWS_ZERO && (l == 0 || l != l)) {
+        for (size_t c = 0; c < dim; c++)
+            out[c] = o[c] * 0.0f;
+        return;
+    }
+    const float divisor = undo * l, inverse = 1.0f / l;
+    switch (kernel->epilogue) {
+    case PCAST_EPILOGUE_DIVIDE:
+        for (size_t c = 0; c < dim; c++)
+            out[c] = o[c] / divisor * plan->v_descale;
+        break;
+    case PCAST_EPILOGUE_RECIPROCAL:
+        for (size_t c = 0; c < dim; c++)
+            out[c] = o[c] * (inverse * g);
+        break;
+    case PCAST_EPILOGUE_QUOTIENT:
+        for (size_t c = 0; c < dim; c++)
+            out[c] = o[c] * (g / l);
+        break;
+    case PCAST_EPILOGUE_TWO_STEP:
+        for (size_t c = 0; c < dim; c++)
+            out[c] = o[c] * inverse * g;
+        break;
+    }
+}
+
+float pcast_merge_splits(pcast_row *row)
+{
+    const int base2 = row->plan->base2;
+    float max = -INFINITY, sum = 0.0f;
+    for (size_t s = 0; s < row->split_count; s++)
+        max = row->splits[s].lse > max || row->splits[s].lse != row->splits[s].lse
+                  ? row->splits[s].lse
+                  : max;
+    for (size_t s = 0; s < row->split_count; s++) {
+        const float lag = row->splits[s].lse - (max == -INFINITY ? 0.0f : max);
+        row->splits[s].weight = base2 ? pcast_exp2_f32(lag) : pcast_exp_f32(lag);
+        sum = sum + row->splits[s].weight;
+    }
+    for (size_t c = 0; c < row->dim; c++)
+        row->o[c] = 0.0f;
+    for (size_t s = 0; s < row->split_count; s++) {
+        if (row->splits[s].lse == -INFINITY)
+            continue; /* no key: its partial counts for nothing, whatever it holds */
+        row->splits[s].weight = row->splits[s].weight / sum;
+        const float *partial = row->partials + s * row->dim;
+        for (size_t c = 0; c < row->dim; c++)
+            row->o[c] = fmaf(row->splits[s].weight, partial[c], row->o[c]);
+    }
+    return max == -INFINITY ? max : max + (base2 ? pcast_log2_f32(sum) : pcast_log_f32(sum));
+}
+
+void pcast_round_output(pcast_output format, float *values, size_t count)
+{
+    if (format == PCAST_OUTPUT_F32)
+        return;
+    const pcast_format to = format == PCAST_OUTPUT_BF16 ? PCAST_BF16 : PCAST_F16;
+    for (size_t i = 0; i < count; i++)
+        values[i] = pcast_round_through(to, (double)values[i]);
+}
+
+float pcast_returned_lse(const pcast_plan *plan, float lse)
+{
+    if (plan->base2 && plan->kernel.lse != PCAST_LSE_BASE_2)
+        return lse * ln_2;
+    if (!plan->base2 && plan->kernel.lse == PCAST_LSE_BASE_2)
+        return lse * log2_e;
+    return lse;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Constants of a kernel for one head. */
+#include "softmax/plan.h"
+
+#include "base/bits.h"
+#include "base/error.h"
+#include "base/fpenv.h"
+#include "math/math.h"
+#include "softmax/scores.h"
+
+#include <math.h>
+
+static const float log2_e = 1.44269502f; /* RN32(log2 e) */
+
+static int positive(float x)
+{
+    return x > 0 && isfinite(x);
+}
+
+static pcast_status check(const pcast_kernel *kernel, const pcast_head_scales *scales,
+                          pcast_error *err)
+{
+    if (!positive(scales->softmax_scale))
+        return pcast_fail(err, PCAST_ERR_VALUE, "softmax scale: %g is not a positive number",
+                          (double)scales->softmax_scale);
+    if (!positive(scales->qk_descale))
+        return pcast_fail(err, PCAST_ERR_VALUE, "q and k descale: %g is not a positive number",
+                          (double)scales->qk_descale);
+    if (!isfinite(scales->v_descale))
+        return pcast_fail(err, PCAST_ERR_VALUE, "v descale: %g is not finite",
+                          (double)scales->v_descale);
+    if (scales->sink_given && kernel->learned_sink == PCAST_LEARNED_SINK_NONE)
+        return pcast_fail(err, PCAST_ERR_VALUE,
+                          "learned_sink: this kernel knows no learned sink, but one is given");
+    if (kernel->partition % kernel->block != 0)
+        return pcast_fail(err, PCAST_ERR_VALUE, "partition: %zu is no multiple of the block, %zu",
+                          kernel->partition, kernel->block);
+    return PCAST_OK;
+}
+
+/* c, and what a difference of scores is in the unit of rescale_threshold. */
+static void set_factors(pcast_plan *plan)
+{
+    const pcast_kernel *kernel = &plan->kernel;
+    const int raw = kernel->max_over == PCAST_MAX_OVER_RAW;
+    /* Nats of a raw score of 1. */
+    const float unit = kernel->softcap > 0 ? kernel->softcap : plan->score_scale;
+    plan->c = raw ? (float)((double)unit * 1.4426950408889634) : log2_e;
+    plan->lag_factor = plan->c;
+    if (kernel->threshold_unit == PCAST_THRESHOLD_NATS)
+        plan->lag_factor = raw ? unit : 1.0f;
+    plan->sink_score = raw ? plan->sink_nats / unit : plan->sink_nats;
+}
+
+static void set_scale(pcast_plan *plan)
+{
+    const pcast_kernel *kernel = &plan->kernel;
+    const int at_exponent = kernel->scale_at == PCAST_SCALE_AT_EXPONENT;
+    plan->offset = 0;
+    if (at_exponent && !plan->base2)
+        plan->offset = pcast_log_f32(kernel->scale);
+    else if (at_exponent)
+        plan->offset = kernel->scale_log2 != 0 ? kernel->scale_log2 : pcast_log2_f32(kernel->scale);
+    plan->after = at_exponent ? 1.0f : kernel->scale;
+    plan->inside = kernel->sum_scale == PCAST_SUM_SCALE_IN ? kernel->scale : 1.0f;
+}
+
+pcast_status pcast_plan_init(pcast_plan *plan, const pcast_kernel *kernel, pcast_cpu cpu,
+                             const pcast_head_scales *scales, size_t dim, pcast_error *err)
+{
+    static const float mask_values[] = {
+        [PCAST_MASK_VALUE_INF] = -INFINITY,
+        [PCAST_MASK_VALUE_FLT_MAX] = -FLT_MAX,
+        [PCAST_MASK_VALUE_1E5] = -1e5f,
+        [PCAST_MASK_VALUE_5E6] = -5e6f,
+    };
+    *plan = (pcast_plan){.kernel = *kernel, .engine = pcast_engine_for(cpu)};
+    pcast_kernel_resolve(&plan->kernel, dim);
+    const pcast_status status = check(&plan->kernel, scales, err);
+    if (status != PCAST_OK)
+        return status;
+    pcast_fpenv env;
+    pcast_fpenv_enter(&env);
+    plan->base2 = kernel->exponent != PCAST_EXPONENT_NATURAL;
+    plan->sink_given = scales->sink_given;
+    plan->sink_nats = scales->sink_logit;
+    plan->v_descale = scales->v_descale;
+    plan->score_scale = scales->softmax_scale * scales->qk_descale;
+    set_factors(plan);
+    set_scale(plan);
+    plan->mask_value = mask_values[kernel->mask_value];
+    plan->initial_max = plan->mask_value;
+    for (uint32_t code = 0; pcast_format_width(kernel->p_format) == 8 && code < 256; code++)
+        plan->value[code] = pcast_decode_f32(kernel->p_format, code);
+    pcast_fpenv_leave(&env);
+    return PCAST_OK;
+}
+
+const float *pcast_plan_scores(const pcast_plan *plan, const float *products, size_t count,
+                               float *scores)
+{
+    const int raw = plan->kernel.max_over == PCAST_MAX_OVER_RAW;
+    const float scale = plan->score_scale, cap = plan->kernel.softcap;
+    if (cap == 0 && (raw || scale == 1))
+        return products;
+    const float inner = raw ? scale / cap : scale;
+    for (size_t i = 0; i < count; i++)
+        scores[i] = raw ? pcast_tanh_f32(products[i] * inner) : products[i] * inner;
+    if (!raw)
+        pcast_soft_cap(cap, scores, count);
+    return scores;
+}
+
+float pcast_plan_bias(const pcast_plan *plan, float m)
+{
+    if (m == -INFINITY && plan->kernel.empty_max != PCAST_EMPTY_MAX_UNGUARDED)
+        return 0.0f;
+    if (!plan->base2)
+        return m - plan->offset;
+    if (plan->kernel.bias == PCAST_BIAS_FMA)
+        return fmaf(m, plan->c, -plan->offset);
+    return m * plan->c - plan->offset;
+}
+
+size_t pcast_plan_splits(const pcast_plan *plan, size_t keys)
+{
+    const pcast_kernel *kernel = &plan->kernel;
+    if (kernel->partition > 0)
+        return keys / kernel->partition + 2; /* both ends may be partial */
+    return kernel->splits > 1 ? kernel->splits : 1;
+}
