@@ -72,6 +72,9 @@ pcast_status cli_parse_count(const char *text, unsigned long long min, unsigned 
 error_t cli_take_count(const char *option, const char *arg, unsigned long long min,
                        unsigned long long max, unsigned long long *value, struct argp_state *state);
 
+/* Does the path of a tensor, FILE or FILE:NAME, mean standard input? */
+int cli_is_stdin(const char *path);
+
 /* Memory that must be there: prints a line and exits with EXIT_OUTPUT otherwise. */
 void *cli_alloc(size_t count, size_t size);
 

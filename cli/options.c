@@ -139,6 +139,11 @@ error_t cli_take_cpu(const char *text, pcast_cpu *cpu, struct argp_state *state)
     return cli_bad(state, "--cpu: '%s' is none of scalar, avx2, avx512, native", text);
 }
 
+int cli_is_stdin(const char *path)
+{
+    return strcmp(path, "-") == 0 || strncmp(path, "-:", 2) == 0;
+}
+
 static pcast_status bad(pcast_error *err, const char *format, const char *text)
 {
     snprintf(err->text, sizeof err->text, format, text);

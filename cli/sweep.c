@@ -31,10 +31,12 @@ static const struct argp_option sweep_argp_options[] = {
      "with most "
      "attention mass), auto:K, or K for the first K keys:",
      2},
-    {"q", KEY_Q, "FILE", 0, "Q, NPY [heads, tokens, dim]: float16, float32, or bfloat16 as uint16",
+    {"q", KEY_Q, "FILE", 0,
+     "Q [heads, tokens, dim]: NPY (float32, float16, bfloat16 as uint16, E4M3 as uint8) or "
+     "safetensors, where FILE:NAME chooses a tensor",
      0},
-    {"k", KEY_K, "FILE", 0, "K, NPY [KV heads, tokens, dim], positions applied", 0},
-    {"v", KEY_V, "FILE", 0, "V, NPY [KV heads, tokens, dim]", 0},
+    {"k", KEY_K, "FILE", 0, "K [KV heads, tokens, dim], positions applied", 0},
+    {"v", KEY_V, "FILE", 0, "V [KV heads, tokens, dim]", 0},
     {"mask", GRID_MASK, "none|causal", 0, "which keys a query sees; causal is aligned bottom-right",
      0},
     {"layer", KEY_LAYER, "LIST", 0,
@@ -157,7 +159,7 @@ static int check_layers(const sweep_options *options)
         if (!has_mark && options->layers.count > 1)
             return cli_fail(EXIT_USAGE, options->name,
                             "--%s: several layers need {layer} in the path", names[i]);
-        from_stdin += strcmp(paths[i], "-") == 0;
+        from_stdin += cli_is_stdin(paths[i]);
     }
     if (from_stdin > 1)
         return cli_fail(EXIT_USAGE, options->name,

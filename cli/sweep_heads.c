@@ -62,11 +62,12 @@ static pcast_status read_layer(const sweep_options *options, unsigned long long 
                                layer_files *files, pcast_error *err)
 {
     const char *const patterns[3] = {options->q, options->k, options->v};
+    static const char *const names[3] = {"q", "k", "v"};
     pcast_status status = PCAST_OK;
     *files = (layer_files){0};
     for (int i = 0; status == PCAST_OK && i < 3; i++) {
         files->paths[i] = layer_path(patterns[i], layer);
-        status = pcast_npy_read(files->paths[i], &files->tensors[i], err);
+        status = pcast_tensor_read(files->paths[i], names[i], PCAST_E4M3, &files->tensors[i], err);
     }
     return status;
 }

@@ -2,35 +2,24 @@
 /* Reading NPY, the format of numpy.save: a magic string, a version, the length of a header, the
  * header (a Python dictionary in text with the keys descr, fortran_order and shape), the elements.
  */
-#include "pcast/tensor.h"
+#include "tensor/array.h"
 
-#include "base/bits.h"
 #include "base/error.h"
-#include "pcast/format.h"
-#include "tensor/file.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-typedef enum npy_dtype { NPY_F32, NPY_F16, NPY_BF16 } npy_dtype;
-
-typedef struct npy_header {
-    npy_dtype dtype;
-    int has_descr, has_order, has_shape;
-    size_t rank;
-    size_t shape[PCAST_RANK_MAX];
-} npy_header;
-
-/* What is left of the header's text, and where messages go. */
+/* What is left of the header's text, what was found in it, and where messages go. */
 typedef struct cursor {
     const char *text, *end;
-    const char *name;
+    const char *path;
+    int has_descr, has_order, has_shape;
+    pcast_array *array;
     pcast_error *err;
 } cursor;
 
 static pcast_status malformed(const cursor *at, const char *what)
 {
-    return pcast_fail(at->err, PCAST_ERR_INPUT, "%s: malformed NPY header: %s", at->name, what);
+    return pcast_fail(at->err, PCAST_ERR_INPUT, "%s: malformed NPY header: %s", at->path, what);
 }
 
 static void skip_space(cursor *at)
@@ -87,183 +76,120 @@ static int take_size(cursor *at, size_t *size)
     return at->text > start;
 }
 
-static pcast_status parse_descr(cursor *at, npy_header *header)
+static pcast_status parse_descr(cursor *at)
 {
-    static const struct {
-        const char *descr;
-        npy_dtype dtype;
-    } known[] = {{"<f4", NPY_F32},
-                 {"<f2", NPY_F16},
-                 {"<u2", NPY_BF16},
-                 {"|V2", NPY_BF16},
-                 {"<V2", NPY_BF16}};
+    pcast_array *array = at->array;
     const char *descr;
     size_t length;
     if (take(at, '['))
         return pcast_fail(at->err, PCAST_ERR_INPUT, "%s: a structured NPY dtype holds no tensor",
-                          at->name);
+                          at->path);
     if (!take_string(at, &descr, &length))
         return malformed(at, "descr is not a string");
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strlen(known[i].descr) == length && memcmp(known[i].descr, descr, length) == 0) {
-            header->dtype = known[i].dtype;
-            header->has_descr = 1;
-            return PCAST_OK;
-        }
-    const char *kind = length > 1 && descr[1] == 'O'   ? " (Python objects)"
-                       : length > 0 && descr[0] == '>' ? " (big-endian)"
-                                                       : "";
-    return pcast_fail(at->err, PCAST_ERR_INPUT,
-                      "%s: dtype '%.*s'%s is not float32, float16, or bfloat16 stored as uint16",
-                      at->name, (int)(length < 40 ? length : 40), descr, kind);
+    snprintf(array->dtype_name, sizeof array->dtype_name, "%.*s", (int)(length < 40 ? length : 40),
+             descr);
+    for (size_t i = 0; i < pcast_dtype_count; i++) {
+        const char *known = pcast_dtypes[i].npy;
+        if (known != NULL && strlen(known) == length && memcmp(known, descr, length) == 0)
+            array->dtype = &pcast_dtypes[i];
+    }
+    at->has_descr = 1;
+    return PCAST_OK;
 }
 
-static pcast_status parse_order(cursor *at, npy_header *header)
+static pcast_status parse_order(cursor *at)
 {
     if (take_word(at, "True"))
         return pcast_fail(at->err, PCAST_ERR_INPUT,
-                          "%s: Fortran order; save it with numpy.ascontiguousarray", at->name);
+                          "%s: Fortran order; save it with numpy.ascontiguousarray", at->path);
     if (!take_word(at, "False"))
         return malformed(at, "fortran_order is neither True nor False");
-    header->has_order = 1;
+    at->has_order = 1;
     return PCAST_OK;
 }
 
-static pcast_status parse_shape(cursor *at, npy_header *header)
+static pcast_status parse_shape(cursor *at)
 {
+    pcast_array *array = at->array;
     if (!take(at, '('))
         return malformed(at, "shape is not a tuple");
     while (!take(at, ')')) {
-        if (header->rank == PCAST_RANK_MAX)
+        if (array->rank == PCAST_RANK_MAX)
             return malformed(at, "more than 8 dimensions");
-        if (!take_size(at, &header->shape[header->rank]))
+        if (!take_size(at, &array->shape[array->rank]))
             return malformed(at, "shape holds something that is not a size");
-        header->rank++;
+        array->rank++;
         if (!take(at, ',') && (at->text == at->end || *at->text != ')'))
             return malformed(at, "shape is not a tuple");
     }
-    header->has_shape = 1;
+    at->has_shape = 1;
     return PCAST_OK;
 }
 
-static pcast_status parse_entry(cursor *at, npy_header *header)
+static pcast_status parse_entry(cursor *at)
 {
     const char *key;
     size_t length;
     if (!take_string(at, &key, &length) || !take(at, ':'))
         return malformed(at, "not a dictionary of strings");
-    if (length == 5 && memcmp(key, "descr", 5) == 0 && !header->has_descr)
-        return parse_descr(at, header);
-    if (length == 13 && memcmp(key, "fortran_order", 13) == 0 && !header->has_order)
-        return parse_order(at, header);
-    if (length == 5 && memcmp(key, "shape", 5) == 0 && !header->has_shape)
-        return parse_shape(at, header);
+    if (length == 5 && memcmp(key, "descr", 5) == 0 && !at->has_descr)
+        return parse_descr(at);
+    if (length == 13 && memcmp(key, "fortran_order", 13) == 0 && !at->has_order)
+        return parse_order(at);
+    if (length == 5 && memcmp(key, "shape", 5) == 0 && !at->has_shape)
+        return parse_shape(at);
     return malformed(at, "an unknown or repeated key");
 }
 
-static pcast_status parse_header(cursor *at, npy_header *header)
+static pcast_status parse_header(cursor *at)
 {
     pcast_status status = PCAST_OK;
     if (!take(at, '{'))
         return malformed(at, "not a dictionary");
     while (status == PCAST_OK && !take(at, '}')) {
-        status = parse_entry(at, header);
+        status = parse_entry(at);
         if (status == PCAST_OK && !take(at, ',') && (at->text == at->end || *at->text != '}'))
             status = malformed(at, "not a dictionary");
     }
-    if (status == PCAST_OK && !(header->has_descr && header->has_order && header->has_shape))
+    if (status == PCAST_OK && !(at->has_descr && at->has_order && at->has_shape))
         status = malformed(at, "descr, fortran_order or shape is missing");
     return status;
 }
 
-/* Number of elements, or 0 with *overflow set. */
-static size_t element_count(const npy_header *header, int *overflow)
+pcast_status pcast_npy_locate(const uint8_t *bytes, size_t size, const char *path, pcast_format fp8,
+                              pcast_array *array, pcast_error *err)
 {
-    size_t count = 1;
-    *overflow = 0;
-    for (size_t i = 0; i < header->rank; i++)
-        if (__builtin_mul_overflow(count, header->shape[i], &count))
-            *overflow = 1;
-    return *overflow ? 0 : count;
-}
-
-static uint32_t little_endian(const uint8_t *bytes, size_t size)
-{
-    uint32_t value = 0;
-    for (size_t i = 0; i < size; i++)
-        value |= (uint32_t)bytes[i] << (8 * i);
-    return value;
-}
-
-static float element(npy_dtype dtype, const uint8_t *bytes)
-{
-    if (dtype == NPY_F32)
-        return pcast_f32_from_bits(little_endian(bytes, 4));
-    const uint32_t bits = little_endian(bytes, 2);
-    if (dtype == NPY_BF16)
-        return pcast_f32_from_bits(bits << 16);
-    return pcast_decode_f32(PCAST_F16, bits);
-}
-
-static pcast_status read_elements(const uint8_t *bytes, size_t size, const npy_header *header,
-                                  const char *name, pcast_tensor *tensor, pcast_error *err)
-{
-    const size_t width = header->dtype == NPY_F32 ? 4 : 2;
-    int overflow;
-    const size_t count = element_count(header, &overflow);
-    if (overflow || count > size / width)
-        return pcast_fail(err, PCAST_ERR_INPUT,
-                          "%s: truncated: %zu bytes of elements, the shape needs more", name, size);
-    if (count * width != size)
-        return pcast_fail(err, PCAST_ERR_INPUT, "%s: %zu bytes after the %zu elements of its shape",
-                          name, size - count * width, count);
-    tensor->data = malloc((count > 0 ? count : 1) * sizeof *tensor->data);
-    if (tensor->data == NULL)
-        return pcast_fail(err, PCAST_ERR_MEMORY, "%s: out of memory for %zu elements", name, count);
-    for (size_t i = 0; i < count; i++)
-        tensor->data[i] = element(header->dtype, bytes + i * width);
-    tensor->rank = header->rank;
-    memcpy(tensor->shape, header->shape, sizeof tensor->shape);
-    return PCAST_OK;
-}
-
-pcast_status pcast_npy_parse(const uint8_t *bytes, size_t size, const char *name,
-                             pcast_tensor *tensor, pcast_error *err)
-{
-    *tensor = (pcast_tensor){0};
+    *array = (pcast_array){0};
+    snprintf(array->label, sizeof array->label, "%s", path);
+    if (pcast_format_width(fp8) != 8)
+        return pcast_fail(err, PCAST_ERR_VALUE, "fp8: %s has %d bits", pcast_format_name(fp8),
+                          pcast_format_width(fp8));
     if (size < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
-        return pcast_fail(err, PCAST_ERR_INPUT, "%s: not an NPY file", name);
+        return pcast_fail(err, PCAST_ERR_INPUT, "%s: not an NPY file", path);
     const int major = bytes[6];
     if (major < 1 || major > 3)
-        return pcast_fail(err, PCAST_ERR_INPUT, "%s: NPY version %d.%d is not known", name, major,
+        return pcast_fail(err, PCAST_ERR_INPUT, "%s: NPY version %d.%d is not known", path, major,
                           bytes[7]);
-    const size_t length_bytes = major == 1 ? 2 : 4;
-    if (size < 8 + length_bytes)
-        return pcast_fail(err, PCAST_ERR_INPUT, "%s: truncated in the NPY header", name);
-    const size_t length = little_endian(bytes + 8, length_bytes);
-    const size_t start = 8 + length_bytes;
-    if (length > size - start)
-        return pcast_fail(err, PCAST_ERR_INPUT, "%s: truncated in the NPY header", name);
+    const size_t length_bytes = major == 1 ? 2 : 4, start = 8 + length_bytes;
+    if (size < start || pcast_little_endian(bytes + 8, length_bytes) > size - start)
+        return pcast_fail(err, PCAST_ERR_INPUT, "%s: truncated in the NPY header", path);
+    const size_t length = (size_t)pcast_little_endian(bytes + 8, length_bytes);
 
     const char *text = (const char *)bytes + start;
-    cursor at = {text, text + length, name, err};
-    npy_header header = {0};
-    const pcast_status status = parse_header(&at, &header);
-    if (status != PCAST_OK)
-        return status;
-    return read_elements(bytes + start + length, size - start - length, &header, name, tensor, err);
+    cursor at = {.text = text, .end = text + length, .path = path, .array = array, .err = err};
+    const pcast_status status = parse_header(&at);
+    if (array->dtype != NULL)
+        array->format = array->dtype->kind == PCAST_DTYPE_FP8 ? fp8 : array->dtype->format;
+    array->bytes = bytes + start + length;
+    array->size = size - start - length;
+    return status;
 }
 
-pcast_status pcast_npy_read(const char *path, pcast_tensor *tensor, pcast_error *err)
+pcast_status pcast_npy_parse(const uint8_t *bytes, size_t size, const char *path, pcast_format fp8,
+                             pcast_tensor *tensor, pcast_error *err)
 {
-    uint8_t *bytes;
-    size_t size;
+    pcast_array array;
     *tensor = (pcast_tensor){0};
-    pcast_status status = pcast_file_read(path, &bytes, &size, err);
-    if (status != PCAST_OK)
-        return status;
-    status =
-        pcast_npy_parse(bytes, size, strcmp(path, "-") == 0 ? "standard input" : path, tensor, err);
-    free(bytes);
-    return status;
+    const pcast_status status = pcast_npy_locate(bytes, size, path, fp8, &array, err);
+    return status == PCAST_OK ? pcast_array_tensor(&array, tensor, err) : status;
 }

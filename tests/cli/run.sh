@@ -3,8 +3,8 @@
 # run.sh PCAST CASE.sh [--make]: runs a case in an empty folder and compares what it prints with CASE.expected.
 #
 # A case calls `t COMMAND...`, which prints the command, its standard output, its standard error (behind "! ") and its
-# exit status. $DATA is the repository's data folder. --make writes the expectation, to be read before it is
-# committed.
+# exit status. $DATA is the repository's data folder. `npy HEADER ZEROS` and `safetensors HEADER ZEROS` write such a file
+# to standard output, up to as many bytes of zeros. --make writes the expectation, to be read before it is committed.
 set -u
 PCAST=$(realpath "$1") case=$(realpath "$2") make=${3-}
 DATA=$(realpath "$(dirname "$case")/../../data")
@@ -23,6 +23,28 @@ t() {
     code=$?
     sed 's/^/! /' ../stderr
     echo "[$code]"
+}
+
+# NUMBER as COUNT bytes, the lowest first.
+little_endian() {
+    number=$1
+    for _ in $(seq "$2"); do
+        printf "\\$(printf %03o $((number % 256)))"
+        number=$((number / 256))
+    done
+}
+
+npy() {
+    printf '\223NUMPY\001\000'
+    little_endian "$(printf %s "$1" | wc -c)" 2
+    printf %s "$1"
+    head -c "$2" /dev/zero
+}
+
+safetensors() {
+    little_endian "$(printf %s "$1" | wc -c)" 8
+    printf %s "$1"
+    head -c "$2" /dev/zero
 }
 
 # What is left lying about, after a case that must not leave anything.

@@ -196,7 +196,8 @@ static void test_heads(void **state)
 {
     (void)state;
     float q[] = {1, 0, 1, 0, -1, 0, -1, 0}, k[] = {0, 5, 9, 5, 1, 5}, v[] = {1, 2, 3};
-    const pcast_tensor tq = {3, {2, 2, 2}, q}, tk = {3, {1, 3, 2}, k}, tv = {3, {1, 3, 1}, v};
+    const pcast_tensor tq = {3, {2, 2, 2}, q, PCAST_F32}, tk = {3, {1, 3, 2}, k, PCAST_F32},
+                       tv = {3, {1, 3, 1}, v, PCAST_F32};
     const pcast_heads experiment = {&tq, &tk, &tv, 1, 1, 1.0f, {0}};
     const pcast_kernel kernels[] = {{.block = 1, .scale = 1}, {.block = 1, .scale = 256}};
     const pcast_run run = {.kernels = kernels, .kernel_count = 2, .threads = 2};
@@ -255,12 +256,14 @@ static void test_bad_requests(void **state)
     }
 
     float data[24] = {0};
-    const pcast_tensor good = {3, {1, 4, 2}, data};
-    const pcast_tensor flat = {2, {4, 2}, data}, wide = {3, {1, 4, 3}, data},
-                       three = {3, {3, 4, 2}, data}, two = {3, {2, 4, 2}, data},
-                       longer = {3, {1, 6, 2}, data}, empty = {3, {1, 0, 2}, data};
+    const pcast_tensor good = {3, {1, 4, 2}, data, PCAST_F32};
+    const pcast_tensor flat = {2, {4, 2}, data, PCAST_F32}, wide = {3, {1, 4, 3}, data, PCAST_F32},
+                       three = {3, {3, 4, 2}, data, PCAST_F32},
+                       two = {3, {2, 4, 2}, data, PCAST_F32},
+                       longer = {3, {1, 6, 2}, data, PCAST_F32},
+                       empty = {3, {1, 0, 2}, data, PCAST_F32};
     float bad_data[8] = {0, 0, 0, 0, 0, INFINITY, 0, 0};
-    const pcast_tensor bad = {3, {1, 4, 2}, bad_data};
+    const pcast_tensor bad = {3, {1, 4, 2}, bad_data, PCAST_F32};
     const struct {
         pcast_heads experiment;
         const char *said;

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing NPY and safetensors. */
+#include "tensor/array.h"
+
+#include "base/bits.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_little_endian(FILE *stream, uint64_t value, size_t size)
+{
+    uint8_t bytes[8];
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+    fwrite(bytes, 1, size, stream);
+}
+
+/* float32, and bfloat16 as its upper half, keep what a NaN carries. */
+static uint32_t code_of(pcast_format format, float value)
+{
+    const pcast_cast keep = {PCAST_OVERFLOW_NAN, PCAST_INF_NAN, PCAST_NAN_KEEP_SIGN};
+    const uint32_t bits = pcast_bits_f32(value);
+    if (format == PCAST_F32)
+        return bits;
+    if (format == PCAST_BF16 && (bits & 0xFFFF) == 0)
+        return bits >> 16;
+    return pcast_encode_f32(format, value, keep);
+}
+
+static void put_elements(FILE *stream, pcast_format format, const float *data, size_t count)
+{
+    const size_t width = (size_t)pcast_format_width(format) / 8;
+    for (size_t i = 0; i < count; i++)
+        put_little_endian(stream, code_of(format, data[i]), width);
+}
+
+/* The format's first dtype. */
+static const pcast_dtype *dtype_of(pcast_format format)
+{
+    const pcast_dtype *dtype = pcast_dtypes;
+    while (dtype->kind != PCAST_DTYPE_FLOAT || dtype->format != format)
+        dtype++;
+    return dtype;
+}
+
+static int writable(pcast_format format, size_t rank)
+{
+    return format != PCAST_F64 && rank <= PCAST_RANK_MAX;
+}
+
+static pcast_status written(FILE *stream)
+{
+    return ferror(stream) ? PCAST_ERR_OUTPUT : PCAST_OK;
+}
+
+pcast_status pcast_npy_write(FILE *stream, pcast_format format, size_t rank, const size_t *shape,
+                             const float *data)
+{
+    enum { START = 10, ALIGNMENT = 64 }; /* magic, version and length; of the elements */
+    char header[6 * ALIGNMENT];
+    size_t count = 1;
+    if (!writable(format, rank))
+        return PCAST_ERR_VALUE;
+    const char *descr = pcast_format_width(format) == 8 ? "|u1" : dtype_of(format)->npy;
+    int length = sprintf(header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+    for (size_t i = 0; i < rank; i++) {
+        length += sprintf(header + length, i > 0 ? " %zu," : "%zu,", shape[i]);
+        count *= shape[i];
+    }
+    length += sprintf(header + length, "), }");
+    const int padding = ALIGNMENT - 1 - (START + length) % ALIGNMENT;
+    length += sprintf(header + length, "%*s\n", padding, "");
+
+    fwrite("\x93NUMPY\x01\x00", 1, 8, stream);
+    put_little_endian(stream, (uint64_t)length, 2);
+    fwrite(header, 1, (size_t)length, stream);
+    put_elements(stream, format, data, count);
+    return written(stream);
+}
+
+static size_t width_of(const pcast_tensor *tensor)
+{
+    return (size_t)pcast_format_width(tensor->format) / 8;
+}
+
+static pcast_status add_entry(json_t *header, const pcast_tensor *tensor, const char *name,
+                              size_t *offset)
+{
+    const size_t end = *offset + pcast_tensor_size(tensor) * width_of(tensor);
+    if (strcmp(name, "__metadata__") == 0 || json_object_get(header, name) != NULL)
+        return PCAST_ERR_VALUE;
+    json_t *shape = json_array();
+    for (size_t i = 0; i < tensor->rank; i++)
+        json_array_append_new(shape, json_integer((json_int_t)tensor->shape[i]));
+    json_t *entry =
+        json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype_of(tensor->format)->safetensors, "shape",
+                  shape, "data_offsets", (json_int_t)*offset, (json_int_t)end);
+    if (entry == NULL || json_array_size(shape) != tensor->rank) {
+        json_decref(entry);
+        return PCAST_ERR_MEMORY;
+    }
+    *offset = end;
+    return json_object_set_new(header, name, entry) == 0 ? PCAST_OK : PCAST_ERR_VALUE;
+}
+
+/* Tensors lie by falling width, so that each is aligned; the order of those of one width is kept.
+ */
+static pcast_status fill_header(json_t *header, const pcast_tensor *tensors,
+                                const char *const *names, size_t count)
+{
+    pcast_status status = PCAST_OK;
+    size_t offset = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!writable(tensors[i].format, tensors[i].rank))
+            return PCAST_ERR_VALUE;
+    for (size_t width = 4; width > 0; width /= 2)
+        for (size_t i = 0; status == PCAST_OK && i < count; i++)
+            if (width_of(&tensors[i]) == width)
+                status = add_entry(header, &tensors[i], names[i], &offset);
+    return status;
+}
+
+pcast_status pcast_safetensors_write(FILE *stream, const pcast_tensor *tensors,
+                                     const char *const *names, size_t count)
+{
+    json_t *header = json_object();
+    pcast_status status = fill_header(header, tensors, names, count);
+    char *text = status == PCAST_OK ? json_dumps(header, JSON_COMPACT) : NULL;
+    json_decref(header);
+    if (text == NULL)
+        return status == PCAST_OK ? PCAST_ERR_MEMORY : status;
+    const size_t length = (strlen(text) + 7) / 8 * 8;
+    put_little_endian(stream, length, 8);
+    fprintf(stream, "%-*s", (int)length, text);
+    free(text);
+    for (size_t width = 4; width > 0; width /= 2)
+        for (size_t i = 0; i < count; i++)
+            if (width_of(&tensors[i]) == width)
+                put_elements(stream, tensors[i].format, tensors[i].data,
+                             pcast_tensor_size(&tensors[i]));
+    return written(stream);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* tensor_copy FP8 IN OUT.npy OUT.safetensors: reads a tensor, codes as those of the format FP8, and
+ * writes it as both kinds of file, as tensor "t" after a byte that would leave it unaligned. */
+#include "pcast/tensor.h"
+
+#include <string.h>
+
+static pcast_status copy(const pcast_tensor *tensor, const char *npy, const char *safetensors)
+{
+    float one = 1;
+    const pcast_tensor both[2] = {{1, {1}, &one, PCAST_E4M3}, *tensor};
+    static const char *const names[] = {"one", "t"};
+    FILE *first = fopen(npy, "wb"), *second = fopen(safetensors, "wb");
+    if (first == NULL || second == NULL)
+        return PCAST_ERR_OUTPUT;
+    pcast_status status =
+        pcast_npy_write(first, tensor->format, tensor->rank, tensor->shape, tensor->data);
+    if (status == PCAST_OK)
+        status = pcast_safetensors_write(second, both, names, 2);
+    return fclose(first) != 0 || fclose(second) != 0 ? PCAST_ERR_OUTPUT : status;
+}
+
+int main(int argc, char **argv)
+{
+    pcast_format fp8 = PCAST_E4M3;
+    pcast_tensor tensor;
+    pcast_error err;
+    if (argc != 5)
+        return 2;
+    while (fp8 < PCAST_E5M2FNUZ && strcmp(pcast_format_name(fp8), argv[1]) != 0)
+        fp8++;
+    if (pcast_tensor_read(argv[2], "t", fp8, &tensor, &err) != PCAST_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        return 3;
+    }
+    const pcast_status status = copy(&tensor, argv[3], argv[4]);
+    pcast_tensor_free(&tensor);
+    return status == PCAST_OK ? 0 : 4;
+}
