@@ -25,9 +25,11 @@ typedef struct cli_command {
     int (*run)(int argc, char **argv); /* argv[0] is "pcast NAME"; returns an exit code */
 } cli_command;
 
+int cli_attend(int argc, char **argv);
 int cli_codec(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_info(int argc, char **argv);
+int cli_kernels(int argc, char **argv);
 int cli_paper(int argc, char **argv);
 int cli_plot(int argc, char **argv);
 int cli_summary(int argc, char **argv);

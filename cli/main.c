@@ -13,7 +13,9 @@ static const cli_command commands[] = {
     {"paper", "the paper's claims, each with an experiment and a verdict", cli_paper},
     {"plot", "draw a sweep's CSV as SVG or PNG", cli_plot},
     {"summary", "say in a few lines what a sweep's CSV shows", cli_summary},
-    {"codec", "convert single values to and from E4M3", cli_codec},
+    {"attend", "run one kernel on Q, K, V: output, LSE, intermediates, metrics", cli_attend},
+    {"kernels", "the kernels pcast knows, with every field, source and caveat", cli_kernels},
+    {"codec", "convert single values between FP8 and other formats", cli_codec},
     {"info", "version, compiler, CPU level and libraries", cli_info},
 };
 

@@ -117,16 +117,11 @@ static pcast_range row_scores(const heads_run *self, workspace *space, size_t he
     return visible;
 }
 
-static double largest_score(const heads_run *self, const workspace *space, pcast_range visible)
-{
-    return (double)self->plans[0].engine->max(-INFINITY, space->scores + visible.first,
-                                              visible.count);
-}
-
 /* Adds the query's exact softmax to space->mass. */
 static void add_mass(const heads_run *self, workspace *space, pcast_range visible)
 {
-    const double max = largest_score(self, space, visible);
+    const double max =
+        (double)self->plans[0].engine->max(-INFINITY, space->scores + visible.first, visible.count);
     const size_t first = visible.first, end = first + visible.count;
     double l = 0;
     for (size_t i = first; i < end; i++)
@@ -197,31 +192,18 @@ static void observe(void *context, const pcast_tile *tile)
     pcast_loss_tile(&seen->meter, tile, seen->is_sink + tile->first_key);
 }
 
-/* The exact output of the query whose scores are in the workspace. */
-static void run_reference(const heads_run *self, workspace *space, const float *values,
-                          pcast_range visible, pcast_reference *reference)
-{
-    const pcast_kernel *kernel = &self->plans[0].kernel;
-    double max = largest_score(self, space, visible);
-    if (kernel->sink_given && (double)kernel->sink_logit > max)
-        max = (double)kernel->sink_logit;
-    pcast_reference_start(reference, max, space->reference, space->reference + self->value_dim,
-                          self->value_dim);
-    if (kernel->sink_given)
-        pcast_reference_add_sink(reference, (double)kernel->sink_logit);
-    pcast_reference_add(reference, space->scores + visible.first,
-                        values + visible.first * self->value_dim, visible.count);
-    pcast_reference_finish(reference);
-}
-
 /* All kernels on that query. */
 static void run_row(const heads_run *self, workspace *space, size_t head, size_t query,
                     pcast_range visible)
 {
     const float *values =
         self->experiment->v->data + head / self->group * self->keys * self->value_dim;
+    const pcast_kernel *first = &self->plans[0].kernel; /* all solve the same problem */
     pcast_reference reference;
-    run_reference(self, space, values, visible, &reference);
+    pcast_reference_row(&reference, space->scores + visible.first,
+                        values + visible.first * self->value_dim, visible.count,
+                        first->sink_given ? &first->sink_logit : NULL, space->reference,
+                        self->value_dim);
     for (size_t n = 0; n < self->run->kernel_count; n++) {
         const pcast_plan *plan = &self->plans[n];
         observation seen = {.is_sink = space->is_sink};
@@ -229,7 +211,9 @@ static void run_row(const heads_run *self, workspace *space, size_t head, size_t
             self->keys, visible,
             pcast_visited_keys(&plan->kernel, self->queries, self->keys, query)};
         const float *scores =
-            pcast_plan_scores(plan, space->products, self->keys, space->kernel_scores);
+            pcast_plan_scores(plan, space->products + visible.first, visible.count,
+                              space->kernel_scores + visible.first) -
+            visible.first;
         pcast_loss_start(&seen.meter, &self->units[n], space->parts,
                          pcast_plan_splits(plan, self->keys));
         pcast_row_run(&space->rows[n], &keys, scores, values, observe, &seen, &space->scratch);

@@ -5,6 +5,8 @@
 #include "base/bits.h"
 #include "math/math.h"
 
+#include <math.h>
+
 void pcast_reference_start(pcast_reference *reference, double max, double *o, double *o_lost,
                            size_t dim)
 {
@@ -50,4 +52,17 @@ void pcast_reference_finish(pcast_reference *reference)
     const double l = reference->l.value + reference->l.lost;
     for (size_t c = 0; c < reference->dim; c++)
         reference->o[c] = (reference->o[c] + reference->o_lost[c]) / l;
+}
+
+void pcast_reference_row(pcast_reference *reference, const float *scores, const float *values,
+                         size_t count, const float *sink_logit, double *o, size_t dim)
+{
+    float max = sink_logit != NULL ? *sink_logit : -INFINITY;
+    for (size_t i = 0; i < count; i++)
+        max = scores[i] > max ? scores[i] : max;
+    pcast_reference_start(reference, (double)max, o, o + dim, dim);
+    if (sink_logit != NULL)
+        pcast_reference_add_sink(reference, (double)*sink_logit);
+    pcast_reference_add(reference, scores, values, count);
+    pcast_reference_finish(reference);
 }

@@ -43,4 +43,9 @@ void pcast_reference_add_sink(pcast_reference *reference, double logit);
 /* Leaves the output in reference->o. */
 void pcast_reference_finish(pcast_reference *reference);
 
+/* All of that for one row: visible scores[count] and their values, a learned sink's logit or NULL,
+ * o[2][dim] the caller's. */
+void pcast_reference_row(pcast_reference *reference, const float *scores, const float *values,
+                         size_t count, const float *sink_logit, double *o, size_t dim);
+
 #endif

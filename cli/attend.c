@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pcast attend: one kernel on tensors. */
+#include "attend.h"
+
+#include "pcast/tensor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_KERNEL = 0x100,
+    KEY_MASK,
+    KEY_SEMANTICS,
+    KEY_Q,
+    KEY_K,
+    KEY_V,
+    KEY_FP8,
+    KEY_LAYOUT,
+    KEY_CU_Q,
+    KEY_CU_K,
+    KEY_KV_LENGTHS,
+    KEY_Q_DESCALE,
+    KEY_K_DESCALE,
+    KEY_V_DESCALE,
+    KEY_LEARNED_SINK,
+    KEY_SOFTMAX_SCALE,
+    KEY_LSE,
+    KEY_DUMP,
+    KEY_REPORT,
+    KEY_METRICS,
+    KEY_THREADS,
+    KEY_CPU,
+};
+
+static const struct argp_option attend_argp_options[] = {
+    {NULL, 0, NULL, 0, "The kernel:", 1},
+    {"kernel", KEY_KERNEL, "SPEC", 0, "NAME[:field=value;...] (paper); see pcast kernels", 0},
+    {"mask", KEY_MASK, "MASK", 0, "none, causal (aligned bottom-right) or causal_top_left", 0},
+    {"semantics", KEY_SEMANTICS, "fp32|hardware", 0,
+     "fp32 (default); hardware is not available yet", 0},
+    {NULL, 0, NULL, 0,
+     "Inputs, NPY or safetensors (FILE:NAME chooses a tensor), float32, float16, bfloat16 or FP8:",
+     2},
+    {"q", KEY_Q, "FILE", 0, "Q [batch, heads, tokens, dim]; batch, then heads may be left out", 0},
+    {"k", KEY_K, "FILE", 0, "K; its heads divide those of Q", 0},
+    {"v", KEY_V, "FILE", 0, "V, heads and tokens as K", 0},
+    {"fp8", KEY_FP8, "FORMAT", 0,
+     "format of byte tensors: e4m3 (default), e5m2, e4m3fnuz, e5m2fnuz", 0},
+    {"layout", KEY_LAYOUT, "bhtd|bthd", 0,
+     "order of dimensions: bhtd (default), or bthd, [batch, tokens, heads, dim]", 0},
+    {"cu-seqlens-q", KEY_CU_Q, "FILE", 0,
+     "cumulative lengths of sequences packed as [tokens, heads, dim]; with --cu-seqlens-k", 0},
+    {"cu-seqlens-k", KEY_CU_K, "FILE", 0, "those of K and V", 0},
+    {"kv-lengths", KEY_KV_LENGTHS, "FILE", 0, "valid keys of each sequence; the rest is not read",
+     0},
+    {"q-descale", KEY_Q_DESCALE, "NUMBER|FILE", 0,
+     "what Q was divided by: one number, [KV heads], [batch, KV heads], or by heads of Q", 0},
+    {"k-descale", KEY_K_DESCALE, "NUMBER|FILE", 0, "of K: one number, [KV heads] or with batch", 0},
+    {"v-descale", KEY_V_DESCALE, "NUMBER|FILE", 0, "of V", 0},
+    {"learned-sink", KEY_LEARNED_SINK, "NUMBER|FILE", 0, "sink logits in nats, [heads]", 0},
+    {"softmax-scale", KEY_SOFTMAX_SCALE, "NUMBER", 0, "multiplies Q.K (1/sqrt(dim))", 0},
+    {NULL, 0, NULL, 0, "Results:", 3},
+    {"output", 'o', "FILE", 0,
+     "O in the kernel's format: .npy, or .safetensors with o and, where the kernel returns it, lse",
+     0},
+    {"lse", KEY_LSE, "FILE", 0, "log-sum-exp [batch, heads, tokens], packed [heads, tokens], NPY",
+     0},
+    {"dump", KEY_DUMP, "LIST", 0,
+     "m,l,p,p8,o_tile beside O, one NPY each: by KV block (NaN where not visited) or by key", 0},
+    {"metrics", KEY_METRICS, "FILE", 0, "metrics per head; - is stdout (default)", 0},
+    {"report", KEY_REPORT, NULL, 0, "metrics as text for people instead of CSV", 0},
+    {NULL, 0, NULL, 0, "Running:", 4},
+    {"threads", KEY_THREADS, "NUMBER", 0, "threads (one for each processor)", 0},
+    {"cpu", KEY_CPU, "LEVEL", 0, "highest CPU level: scalar, avx2, avx512 or native", 0},
+    {"help", 'h', NULL, 0, "print this help", -1},
+    {0},
+};
+
+static error_t take_kernel(attend_options *options, const char *arg, struct argp_state *state)
+{
+    pcast_error err;
+    options->spec = arg;
+    if (pcast_kernel_parse(arg, &options->kernel, NULL, &err) != PCAST_OK)
+        return cli_bad(state, "--kernel: %s", err.text);
+    return 0;
+}
+
+static error_t take_fp8(attend_options *options, const char *arg, struct argp_state *state)
+{
+    for (int i = PCAST_E4M3; i <= PCAST_E5M2FNUZ; i++)
+        if (strcmp(arg, pcast_format_name((pcast_format)i)) == 0) {
+            options->fp8 = (pcast_format)i;
+            return 0;
+        }
+    return cli_bad(state, "--fp8: '%s' is none of e4m3, e5m2, e4m3fnuz, e5m2fnuz", arg);
+}
+
+static error_t take_layout(attend_options *options, const char *arg, struct argp_state *state)
+{
+    if (strcmp(arg, "bhtd") != 0 && strcmp(arg, "bthd") != 0)
+        return cli_bad(state, "--layout: '%s' is neither bhtd nor bthd", arg);
+    options->layout = arg[1] == 'h' ? PCAST_LAYOUT_BHTD : PCAST_LAYOUT_BTHD;
+    return 0;
+}
+
+static error_t take_softmax_scale(attend_options *options, const char *arg,
+                                  struct argp_state *state)
+{
+    pcast_error err;
+    double value;
+    if (cli_parse_double(arg, &value, &err) != PCAST_OK || !((float)value > 0))
+        return cli_bad(state, "--softmax-scale: '%s' is not a positive number", arg);
+    options->softmax_scale = strtof(arg, NULL);
+    return 0;
+}
+
+static error_t take_dump(attend_options *options, const char *arg, struct argp_state *state)
+{
+    pcast_error err;
+    attend_dump dump;
+    cli_list_free(&options->dump);
+    if (cli_list_parse(arg, &options->dump, &err) != PCAST_OK ||
+        attend_dump_choose(&options->dump, &dump, &err) != PCAST_OK)
+        return cli_bad(state, "--dump: %s", err.text);
+    return 0;
+}
+
+/* Options that only name a file or a text. */
+static const char **text_option(attend_options *options, int key)
+{
+    switch (key) {
+    case KEY_Q:
+        return &options->q;
+    case KEY_K:
+        return &options->k;
+    case KEY_V:
+        return &options->v;
+    case KEY_CU_Q:
+        return &options->cu_q;
+    case KEY_CU_K:
+        return &options->cu_k;
+    case KEY_KV_LENGTHS:
+        return &options->kv_lengths;
+    case KEY_Q_DESCALE:
+        return &options->q_descale;
+    case KEY_K_DESCALE:
+        return &options->k_descale;
+    case KEY_V_DESCALE:
+        return &options->v_descale;
+    case KEY_LEARNED_SINK:
+        return &options->learned_sink;
+    case KEY_LSE:
+        return &options->lse;
+    case KEY_METRICS:
+        return &options->metrics;
+    case 'o':
+        return &options->output;
+    default:
+        return NULL;
+    }
+}
+
+static error_t check_options(const attend_options *options, struct argp_state *state)
+{
+    if (options->q == NULL || options->k == NULL || options->v == NULL)
+        return cli_bad(state, "--q, --k and --v are needed");
+    if ((options->cu_q == NULL) != (options->cu_k == NULL))
+        return cli_bad(state, "--cu-seqlens-q and --cu-seqlens-k go together");
+    if (options->dump.count > 0 && options->output == NULL)
+        return cli_bad(state, "--dump: needs -o FILE, beside which it writes");
+    if (options->dump.count > 0 && strcmp(options->output, "-") == 0)
+        return cli_bad(state, "--dump: needs -o with a file, not stdout");
+    if (options->output != NULL && strcmp(options->output, "-") == 0 && options->metrics == NULL)
+        return cli_bad(state, "-o -: O and the metrics cannot both go to stdout; give --metrics");
+    return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    attend_options *options = state->input;
+    pcast_error err;
+    const char **text = text_option(options, key);
+    if (text != NULL) {
+        *text = arg;
+        return 0;
+    }
+    switch (key) {
+    case KEY_KERNEL:
+        return take_kernel(options, arg, state);
+    case KEY_MASK:
+        options->mask = arg;
+        if (pcast_kernel_set(&(pcast_kernel){0}, PCAST_FIELD_MASK, arg, &err) != PCAST_OK)
+            return cli_bad(state, "--%s", err.text);
+        return 0;
+    case KEY_SEMANTICS:
+        options->hardware = strcmp(arg, "hardware") == 0;
+        if (!options->hardware && strcmp(arg, "fp32") != 0)
+            return cli_bad(state, "--semantics: '%s' is neither fp32 nor hardware", arg);
+        return 0;
+    case KEY_FP8:
+        return take_fp8(options, arg, state);
+    case KEY_LAYOUT:
+        return take_layout(options, arg, state);
+    case KEY_SOFTMAX_SCALE:
+        return take_softmax_scale(options, arg, state);
+    case KEY_DUMP:
+        return take_dump(options, arg, state);
+    case KEY_REPORT:
+        options->report = 1;
+        return 0;
+    case KEY_THREADS:
+        return cli_take_count("threads", arg, 1, 1024, &options->threads, state);
+    case KEY_CPU:
+        return cli_take_cpu(arg, &options->cpu, state);
+    case ARGP_KEY_END:
+        return check_options(options, state);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp attend_argp = {
+    .options = attend_argp_options,
+    .parser = parse_option,
+    .doc = "Runs one kernel on Q, K and V and writes what it would: output, log-sum-exp, and on "
+           "request every intermediate, with metrics per head against exact attention of the same "
+           "scores."
+           "\vExamples:\n"
+           "  pcast attend --kernel fa3 --q q.npy --k k.npy --v v.npy --mask causal -o o.npy\n"
+           "  pcast attend --kernel 'fa3:scale=448' --q x.safetensors --k x.safetensors --v "
+           "x.safetensors --report",
+};
+
+/* The results that one run writes: O, LSE, dumps, metrics. */
+typedef struct attend_files {
+    cli_output all[3 + DUMP_COUNT];
+    size_t count;
+} attend_files;
+
+static FILE *open_file(attend_files *files, const char *path, pcast_error *err)
+{
+    cli_output *output = &files->all[files->count];
+    if (cli_output_open(output, path, err) != PCAST_OK)
+        return NULL;
+    files->count++;
+    return output->stream;
+}
+
+/* Commits in order where code is EXIT_OK; after a failure nothing more is written. */
+static int finish_files(attend_files *files, int code, const char *name)
+{
+    for (size_t i = 0; i < files->count; i++)
+        code = cli_output_finish(&files->all[i], code, name);
+    return code;
+}
+
+static int has_suffix(const char *text, const char *suffix)
+{
+    const size_t length = strlen(text), tail = strlen(suffix);
+    return length >= tail && strcmp(text + length - tail, suffix) == 0;
+}
+
+static pcast_format output_format(const pcast_kernel *kernel)
+{
+    static const pcast_format formats[] = {PCAST_F32, PCAST_BF16, PCAST_F16};
+    return formats[kernel->out_format];
+}
+
+/* Shape of the LSE: [batch, heads, tokens] without what Q leaves out, packed [heads, tokens]. */
+static size_t lse_shape(const attend_inputs *inputs, const pcast_attend_shape *shape,
+                        size_t dims[PCAST_RANK_MAX])
+{
+    size_t rank = 0;
+    if (inputs->q.rank == 4)
+        dims[rank++] = shape->batch;
+    if (inputs->q.rank >= 3)
+        dims[rank++] = shape->heads;
+    dims[rank++] = shape->queries > 0 ? shape->queries : shape->rows;
+    return rank;
+}
+
+/* Everything a run holds. */
+typedef struct attend_state {
+    attend_inputs inputs;
+    pcast_attend_shape shape;
+    pcast_attend_result result;
+    attend_dump dump;
+} attend_state;
+
+static pcast_status write_output(const attend_options *options, attend_state *state,
+                                 attend_files *files, pcast_error *err)
+{
+    FILE *stream = open_file(files, options->output, err);
+    pcast_tensor o = state->inputs.q;
+    o.shape[o.rank - 1] = state->shape.value_dim;
+    o.data = state->result.o;
+    o.format = output_format(&options->kernel);
+    if (stream == NULL)
+        return PCAST_ERR_OUTPUT;
+    if (!has_suffix(options->output, ".safetensors"))
+        return pcast_npy_write(stream, o.format, o.rank, o.shape, o.data);
+    static const char *const names[] = {"o", "lse"};
+    pcast_tensor both[2] = {o, {.data = state->result.lse, .format = PCAST_F32}};
+    both[1].rank = lse_shape(&state->inputs, &state->shape, both[1].shape);
+    return pcast_safetensors_write(stream, both, names,
+                                   options->kernel.lse == PCAST_LSE_NONE ? 1 : 2);
+}
+
+/* O.npy -> O.p8.npy */
+static char *dump_path(const char *output, const char *kind)
+{
+    size_t stem = strlen(output);
+    if (has_suffix(output, ".npy"))
+        stem -= strlen(".npy");
+    else if (has_suffix(output, ".safetensors"))
+        stem -= strlen(".safetensors");
+    const size_t size = stem + strlen(kind) + sizeof "..npy";
+    char *path = cli_alloc(size, 1);
+    snprintf(path, size, "%.*s.%s.npy", (int)stem, output, kind);
+    return path;
+}
+
+static pcast_status write_dump(const attend_options *options, attend_state *state, int kind,
+                               attend_files *files, pcast_error *err)
+{
+    const attend_dump *dump = &state->dump;
+    size_t dims[PCAST_RANK_MAX];
+    size_t rank = lse_shape(&state->inputs, &state->shape, dims);
+    dims[rank++] = kind == DUMP_P || kind == DUMP_P8 ? dump->keys : dump->blocks;
+    if (kind == DUMP_O_TILE)
+        dims[rank++] = dump->dim;
+    char *path = dump_path(options->output, attend_dump_name(kind));
+    FILE *stream = open_file(files, path, err);
+    free(path);
+    if (stream == NULL)
+        return PCAST_ERR_OUTPUT;
+    return pcast_npy_write(stream, kind == DUMP_P8 ? options->kernel.p_format : PCAST_F32, rank,
+                           dims, dump->data[kind]);
+}
+
+static pcast_status write_files(const attend_options *options, attend_state *state,
+                                attend_files *files, pcast_error *err)
+{
+    pcast_status status = PCAST_OK;
+    if (options->output != NULL)
+        status = write_output(options, state, files, err);
+    if (status == PCAST_OK && options->lse != NULL) {
+        size_t dims[PCAST_RANK_MAX];
+        const size_t rank = lse_shape(&state->inputs, &state->shape, dims);
+        FILE *stream = open_file(files, options->lse, err);
+        status = stream == NULL ? PCAST_ERR_OUTPUT
+                                : pcast_npy_write(stream, PCAST_F32, rank, dims, state->result.lse);
+    }
+    for (int kind = 0; status == PCAST_OK && kind < DUMP_COUNT; kind++)
+        if (state->dump.wanted[kind])
+            status = write_dump(options, state, kind, files, err);
+    if (status != PCAST_OK)
+        return status;
+    FILE *stream = open_file(files, options->metrics, err);
+    if (stream == NULL)
+        return PCAST_ERR_OUTPUT;
+    csv_writer csv = {.stream = stream};
+    if (options->report)
+        attend_write_report(stream, options, &state->shape, state->result.heads);
+    else
+        attend_write_csv(&csv, options, &state->shape, state->result.heads);
+    return PCAST_OK;
+}
+
+static pcast_status simulate(const attend_options *options, attend_state *state, pcast_error *err)
+{
+    const pcast_attend *attend = &state->inputs.attend;
+    pcast_attend_shape *shape = &state->shape;
+    pcast_status status = pcast_attend_check(attend, &options->kernel, shape, err);
+    if (status == PCAST_OK)
+        status = attend_dump_choose(&options->dump, &state->dump, err);
+    pcast_kernel resolved = options->kernel;
+    pcast_kernel_resolve(&resolved, shape->dim);
+    if (status == PCAST_OK)
+        status = attend_dump_init(&state->dump, shape, resolved.block, err);
+    if (status != PCAST_OK)
+        return status;
+    pcast_attend_result *result = &state->result;
+    result->o = cli_alloc(shape->heads * shape->rows, shape->value_dim * sizeof *result->o);
+    result->lse = cli_alloc(shape->heads * shape->rows, sizeof *result->lse);
+    result->heads = cli_alloc(shape->batch * shape->heads, sizeof *result->heads);
+    if (options->dump.count > 0) {
+        result->observer = attend_dump_tile;
+        result->observer_context = &state->dump;
+    }
+    cli_progress progress;
+    const pcast_run run = {.kernels = &options->kernel,
+                           .kernel_count = 1,
+                           .threads = (int)options->threads,
+                           .cpu = options->cpu,
+                           .progress = cli_progress_update,
+                           .progress_context = &progress};
+    cli_progress_start(&progress, "heads", shape->batch * shape->heads);
+    status = pcast_attend_run(attend, &run, result, err);
+    cli_progress_end(&progress);
+    return status;
+}
+
+static int run(attend_options *options)
+{
+    attend_state state = {0};
+    attend_files files = {0};
+    pcast_error err = {""};
+    pcast_status status = attend_read(options, &state.inputs, &err);
+    if (status == PCAST_OK)
+        status = simulate(options, &state, &err);
+    if (status == PCAST_OK)
+        status = write_files(options, &state, &files, &err);
+    int code = EXIT_OK;
+    if (status != PCAST_OK)
+        code = cli_fail(cli_exit_code(status), options->name, "%s",
+                        err.text[0] != '\0' ? err.text : "writing failed");
+    code = finish_files(&files, code, options->name);
+    attend_inputs_free(&state.inputs);
+    attend_dump_free(&state.dump);
+    free(state.result.o);
+    free(state.result.lse);
+    free(state.result.heads);
+    return code;
+}
+
+/* The kernel as the options leave it. */
+static int settle_kernel(attend_options *options)
+{
+    pcast_error err;
+    if (options->hardware)
+        return cli_fail(EXIT_UNAVAILABLE, options->name,
+                        "--semantics hardware is not available yet");
+    if (options->mask != NULL)
+        pcast_kernel_set(&options->kernel, PCAST_FIELD_MASK, options->mask, NULL);
+    if (pcast_kernel_validate(&options->kernel, &err) != PCAST_OK)
+        return cli_fail(EXIT_USAGE, options->name, "--kernel %.100s: %s", options->spec, err.text);
+    if (options->lse != NULL && options->kernel.lse == PCAST_LSE_NONE)
+        return cli_fail(EXIT_USAGE, options->name,
+                        "--lse: this kernel returns none; add lse=e or lse=2 to its SPEC");
+    return EXIT_OK;
+}
+
+int cli_attend(int argc, char **argv)
+{
+    attend_options options = {.name = argv[0], .spec = "paper", .cpu = pcast_cpu_detect()};
+    pcast_kernel_parse(options.spec, &options.kernel, NULL, NULL);
+    int code = cli_parse(&attend_argp, argc, argv, &options);
+    if (code == EXIT_OK)
+        code = settle_kernel(&options);
+    if (code == EXIT_OK)
+        code = run(&options);
+    cli_list_free(&options.dump);
+    return code < 0 ? EXIT_OK : code;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The attend command's parts: its inputs, the files it dumps, its metrics. */
+#ifndef PCAST_CLI_ATTEND_H
+#define PCAST_CLI_ATTEND_H
+
+#include "cli.h"
+#include "csv.h"
+#include "pcast/attend.h"
+
+typedef struct attend_options {
+    const char *name; /* "pcast attend" */
+    const char *spec;
+    const char *q, *k, *v, *cu_q, *cu_k, *kv_lengths;
+    const char *q_descale, *k_descale, *v_descale, *learned_sink; /* a number or a file */
+    const char *output, *lse, *metrics;
+    cli_list dump;
+    pcast_format fp8;
+    pcast_layout layout;
+    float softmax_scale;
+    unsigned long long threads;
+    pcast_cpu cpu;
+    int report, hardware;
+    const char *mask; /* overrides the kernel's */
+    pcast_kernel kernel;
+} attend_options;
+
+/* Tensors and lengths, read from files. */
+typedef struct attend_inputs {
+    pcast_tensor q, k, v, q_descale, k_descale, v_descale, learned_sink;
+    size_t *q_starts, *k_starts, *kv_lengths;
+    pcast_attend attend;
+} attend_inputs;
+
+pcast_status attend_read(const attend_options *options, attend_inputs *inputs, pcast_error *err);
+void attend_inputs_free(attend_inputs *inputs);
+
+/* What --dump asks for, [row] being a query of a head as in the LSE. */
+enum { DUMP_M, DUMP_L, DUMP_P, DUMP_P8, DUMP_O_TILE, DUMP_COUNT };
+
+typedef struct attend_dump {
+    int wanted[DUMP_COUNT];
+    size_t rows, keys, blocks, block, dim;
+    float *data[DUMP_COUNT]; /* m, l [row][block]; p, p8 [row][key]; o_tile [row][block][dim] */
+} attend_dump;
+
+/* The set that LIST names, or a message. */
+pcast_status attend_dump_choose(const cli_list *list, attend_dump *dump, pcast_error *err);
+/* NaN (zero for p and p8) where a row visits no block. */
+pcast_status attend_dump_init(attend_dump *dump, const pcast_attend_shape *shape, size_t block,
+                              pcast_error *err);
+void attend_dump_tile(void *context, size_t row, const pcast_tile *tile);
+void attend_dump_free(attend_dump *dump);
+const char *attend_dump_name(int kind);
+
+void attend_write_csv(csv_writer *csv, const attend_options *options,
+                      const pcast_attend_shape *shape, const pcast_attend_head *heads);
+void attend_write_report(FILE *out, const attend_options *options, const pcast_attend_shape *shape,
+                         const pcast_attend_head *heads);
+
+#endif
