@@ -86,16 +86,6 @@ static error_t take_kernel(attend_options *options, const char *arg, struct argp
     return 0;
 }
 
-static error_t take_fp8(attend_options *options, const char *arg, struct argp_state *state)
-{
-    for (int i = PCAST_E4M3; i <= PCAST_E5M2FNUZ; i++)
-        if (strcmp(arg, pcast_format_name((pcast_format)i)) == 0) {
-            options->fp8 = (pcast_format)i;
-            return 0;
-        }
-    return cli_bad(state, "--fp8: '%s' is none of e4m3, e5m2, e4m3fnuz, e5m2fnuz", arg);
-}
-
 static error_t take_layout(attend_options *options, const char *arg, struct argp_state *state)
 {
     if (strcmp(arg, "bhtd") != 0 && strcmp(arg, "bthd") != 0)
@@ -199,7 +189,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             return cli_bad(state, "--semantics: '%s' is neither fp32 nor hardware", arg);
         return 0;
     case KEY_FP8:
-        return take_fp8(options, arg, state);
+        return cli_take_format("fp8", arg, PCAST_E5M2FNUZ, &options->fp8, state);
     case KEY_LAYOUT:
         return take_layout(options, arg, state);
     case KEY_SOFTMAX_SCALE:

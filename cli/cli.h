@@ -4,6 +4,7 @@
 #define PCAST_CLI_CLI_H
 
 #include "pcast/cpu.h"
+#include "pcast/format.h"
 #include "pcast/status.h"
 
 #include <argp.h>
@@ -28,6 +29,7 @@ typedef struct cli_command {
 int cli_attend(int argc, char **argv);
 int cli_codec(int argc, char **argv);
 int cli_compare(int argc, char **argv);
+int cli_diff(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_kernels(int argc, char **argv);
 int cli_paper(int argc, char **argv);
@@ -53,6 +55,15 @@ error_t cli_bad(struct argp_state *state, const char *format, ...)
 /* For an argp parser: the value of --cpu, "scalar", "avx2", "avx512" or "native", or one line
  * through cli_bad. */
 error_t cli_take_cpu(const char *text, pcast_cpu *cpu, struct argp_state *state);
+
+/* For an argp parser: sets *choice to the index of --option's value among words, which NULL ends.
+ */
+error_t cli_take_word(const char *option, const char *arg, const char *const *words, int *choice,
+                      struct argp_state *state);
+
+/* The same for the name of a format, from e4m3 to `last` in the order of pcast_format. */
+error_t cli_take_format(const char *option, const char *arg, pcast_format last,
+                        pcast_format *format, struct argp_state *state);
 
 /* A list of texts: comma-separated items, each a word (begins with a letter) or a number or a range
  * start:stop:step of numbers that includes its end, start + i*step. */

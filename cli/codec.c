@@ -41,33 +41,6 @@ static const struct argp_option codec_argp_options[] = {
     {0},
 };
 
-/* Sets *choice to the index of arg among words, which NULL ends. */
-static error_t choose(const char *option, const char *arg, const char *const *words, int *choice,
-                      struct argp_state *state)
-{
-    for (*choice = 0; words[*choice] != NULL; ++*choice)
-        if (strcmp(arg, words[*choice]) == 0)
-            return 0;
-    char known[64] = "";
-    for (int i = 0; words[i] != NULL; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? ", " : "",
-                 words[i]);
-    return cli_bad(state, "--%s: '%s' is none of %s", option, arg, known);
-}
-
-static error_t take_format(const char *option, const char *arg, pcast_format *format,
-                           struct argp_state *state)
-{
-    const char *words[PCAST_FORMAT_COUNT + 1] = {NULL};
-    int choice;
-    for (int i = 0; i < PCAST_FORMAT_COUNT; i++)
-        words[i] = pcast_format_name((pcast_format)i);
-    const error_t error = choose(option, arg, words, &choice, state);
-    if (error == 0)
-        *format = (pcast_format)choice;
-    return error;
-}
-
 /* Conversions to 8 bits are the hardware's, those to wider formats IEEE 754's. */
 static void set_defaults(codec_options *options)
 {
@@ -88,20 +61,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     error_t error;
     switch (key) {
     case KEY_FROM:
-        return take_format("from", arg, &options->from, state);
+        return cli_take_format("from", arg, PCAST_F64, &options->from, state);
     case KEY_TO:
-        return take_format("to", arg, &options->to, state);
+        return cli_take_format("to", arg, PCAST_F64, &options->to, state);
     case KEY_OVERFLOW:
-        if ((error = choose("overflow", arg, overflow_words, &choice, state)) == 0)
+        if ((error = cli_take_word("overflow", arg, overflow_words, &choice, state)) == 0)
             options->cast.overflow = (pcast_overflow)choice;
         options->overflow_given = 1;
         return error;
     case KEY_INF:
-        if ((error = choose("inf", arg, inf_words, &choice, state)) == 0)
+        if ((error = cli_take_word("inf", arg, inf_words, &choice, state)) == 0)
             options->cast.inf = (pcast_inf_policy)choice;
         return error;
     case KEY_NAN:
-        if ((error = choose("nan", arg, nan_words, &choice, state)) == 0)
+        if ((error = cli_take_word("nan", arg, nan_words, &choice, state)) == 0)
             options->cast.nan = (pcast_nan_policy)choice;
         options->nan_given = 1;
         return error;

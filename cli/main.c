@@ -15,6 +15,7 @@ static const cli_command commands[] = {
     {"summary", "say in a few lines what a sweep's CSV shows", cli_summary},
     {"attend", "run one kernel on Q, K, V: output, LSE, intermediates, metrics", cli_attend},
     {"kernels", "the kernels pcast knows, with every field, source and caveat", cli_kernels},
+    {"diff", "two tensors bit by bit: first difference, ulp distances", cli_diff},
     {"codec", "convert single values between FP8 and other formats", cli_codec},
     {"info", "version, compiler, CPU level and libraries", cli_info},
 };

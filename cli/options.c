@@ -139,6 +139,32 @@ error_t cli_take_cpu(const char *text, pcast_cpu *cpu, struct argp_state *state)
     return cli_bad(state, "--cpu: '%s' is none of scalar, avx2, avx512, native", text);
 }
 
+error_t cli_take_word(const char *option, const char *arg, const char *const *words, int *choice,
+                      struct argp_state *state)
+{
+    for (*choice = 0; words[*choice] != NULL; ++*choice)
+        if (strcmp(arg, words[*choice]) == 0)
+            return 0;
+    char known[64] = "";
+    for (int i = 0; words[i] != NULL; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? ", " : "",
+                 words[i]);
+    return cli_bad(state, "--%s: '%s' is none of %s", option, arg, known);
+}
+
+error_t cli_take_format(const char *option, const char *arg, pcast_format last,
+                        pcast_format *format, struct argp_state *state)
+{
+    const char *words[PCAST_FORMAT_COUNT + 1] = {NULL};
+    int choice;
+    for (int i = 0; i <= (int)last; i++)
+        words[i] = pcast_format_name((pcast_format)i);
+    const error_t error = cli_take_word(option, arg, words, &choice, state);
+    if (error == 0)
+        *format = (pcast_format)choice;
+    return error;
+}
+
 int cli_is_stdin(const char *path)
 {
     return strcmp(path, "-") == 0 || strncmp(path, "-:", 2) == 0;
