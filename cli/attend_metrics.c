@@ -85,7 +85,7 @@ void attend_write_report(FILE *out, const attend_options *options, const pcast_a
                 "There P * S exceeds what %s holds: a smaller S or rescale_threshold avoids "
                 "it.\n",
                 pcast_format_name(resolved.p_format));
-    if (worst->summary.mass_kept < 0.99)
+    else if (worst->summary.mass_kept < 0.99)
         fprintf(out,
                 "There the cast loses %.3g %% of the attention: a larger S, or reverse order, "
                 "keeps more.\n",

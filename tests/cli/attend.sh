@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+# attend and kernels: results, and what bad input is told.
+q=$DATA/smollm2-135m/layer24_q.npy k=$DATA/smollm2-135m/layer24_k.npy v=$DATA/smollm2-135m/layer24_v.npy
+t pcast kernels
+t sh -c "pcast kernels --csv | wc -l"
+t pcast kernels fa3:scale=448
+t pcast kernels nothing
+t pcast kernels fa3 fa4
+t pcast kernels 'fa3:sum_scale=out'
+t pcast attend --kernel fa3 --q $q --k $k --v $v --mask causal
+t pcast attend --kernel fa3 --q $q --k $k --v $v --mask causal --report
+# The same for any number of threads and CPU level, and through safetensors.
+pcast attend --kernel fa3:lse=2 --q $q --k $k --v $v -o a.npy --lse a_lse.npy --metrics a.csv --threads 1 --cpu scalar
+pcast attend --kernel fa3:lse=2 --q $q --k $k --v $v -o b.safetensors --metrics b.csv --threads 2
+t cmp a.csv b.csv
+t sh -c "pcast diff a.npy b.safetensors:o | grep compared"
+t sh -c "pcast diff a_lse.npy b.safetensors:lse | grep compared"
+t sh -c "pcast attend --kernel fa3:lse=2 --q $q --k $k --v $v -o - --metrics /dev/null | pcast diff - a.npy | grep compared"
+# Nothing is left where nothing could be done.
+rm -f ./*
+npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4, 8), }" 256 > small.npy
+npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 5, 8), }" 320 > other.npy
+npy "{'descr': '<f4', 'fortran_order': False, 'shape': (8,), }" 32 > flat.npy
+npy "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }" 16 > two.npy
+npy "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }" 12 > three.npy
+all="--q small.npy --k small.npy --v small.npy"
+t pcast attend -o o.npy
+t pcast attend $all --kernel fa9 -o o.npy
+t pcast attend $all --kernel 'paper:block=0' -o o.npy
+t pcast attend $all --kernel 'paper:accumulator=tensor_core' -o o.npy
+t pcast attend $all --kernel 'fa3:rescale_threshold=99' -o o.npy
+t pcast attend $all --semantics hardware -o o.npy
+t pcast attend $all --semantics exact -o o.npy
+t pcast attend $all --mask diagonal -o o.npy
+t pcast attend $all --layout thbd -o o.npy
+t pcast attend $all --fp8 f16 -o o.npy
+t pcast attend $all --lse lse.npy -o o.npy
+t pcast attend $all --dump m -o -
+t pcast attend $all --dump m
+t pcast attend $all --dump m,q -o o.npy
+t pcast attend $all -o -
+t pcast attend $all --softmax-scale 0 -o o.npy
+t pcast attend $all --cu-seqlens-q two.npy -o o.npy
+t pcast attend $all --cu-seqlens-q two.npy --cu-seqlens-k two.npy -o o.npy
+t pcast attend $all --kv-lengths two.npy -o o.npy
+t pcast attend $all --kv-lengths three.npy -o o.npy
+t pcast attend $all --k-descale three.npy -o o.npy
+t pcast attend $all --k-descale 0 -o o.npy
+t pcast attend $all --k-descale missing.npy -o o.npy
+t pcast attend $all --learned-sink 1 -o o.npy
+t pcast attend --q small.npy --k other.npy --v small.npy -o o.npy
+t pcast attend --q flat.npy --k small.npy --v small.npy -o o.npy
+t pcast attend --q missing.npy --k small.npy --v small.npy -o o.npy
+t pcast attend $all -o folder/o.npy
+t pcast attend $all -o o.npy --lse folder/lse.npy --kernel paper:lse=e
+leftovers
