@@ -10,7 +10,8 @@
 float pcast_split_lse(const pcast_plan *plan, float m, float l);
 
 /* out[dim] = o / l with S and the descale of V taken care of; out may be o. */
-void pcast_normalise_output(const pcast_plan *plan, const float *o, float l, float *out, size_t dim);
+void pcast_normalise_output(const pcast_plan *plan, const float *o, float l, float *out,
+                            size_t dim);
 
 /* Weighs the finished splits by their log-sum-exp: output into row->o, weights into row->splits;
  * returns the log-sum-exp of all. */

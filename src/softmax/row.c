@@ -72,9 +72,10 @@ void pcast_row_free(pcast_row *row)
 static void add_sink(pcast_row *row)
 {
     const pcast_plan *plan = row->plan;
-    if (row->split_count != 1 || !plan->sink_given ||
+    if (row->split_count != 1 || !plan->sink_given || row->has_sink ||
         plan->kernel.learned_sink != PCAST_LEARNED_SINK_DENOMINATOR)
         return;
+    row->has_sink = 1;
     if (row->m == -INFINITY) {
         row->m = plan->sink_score;
         row->l = plan->inside;
@@ -92,8 +93,7 @@ static void close_split(pcast_row *row)
     float *out = row->partials != NULL ? row->partials + split * row->dim : row->o;
     if (!row->open)
         return;
-    if (!two_passes)
-        add_sink(row);
+    add_sink(row);
     row->splits[split] = (pcast_split){row->l, pcast_split_lse(plan, row->m, row->l), 1.0f};
     pcast_normalise_output(plan, row->o, two_passes ? 1.0f : row->l, out, row->dim);
     if (row->partials != NULL)
@@ -116,6 +116,7 @@ static void begin_split(pcast_row *row, size_t split)
         row->wide[c] = 0.0;
     row->split_count = split + 1;
     row->open = 1;
+    row->has_sink = 0;
 }
 
 void pcast_row_start(pcast_row *row)

@@ -21,6 +21,7 @@ typedef struct pcast_row {
     float m, l;          /* of the current split */
     size_t split_count;  /* begun so far */
     int open;            /* the last of them is not closed */
+    int has_sink;        /* its row sum holds the learned sink */
     size_t split_max;    /* held by the two arrays */
     pcast_split *splits; /* [split_max] */
     float *partials;     /* [split_max][dim] normalised outputs of splits; NULL for a single one */
