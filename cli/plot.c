@@ -164,7 +164,8 @@ static void put_thresholds(FILE *script, const series_set *set, double low, doub
     char hex[8];
     for (size_t i = 0; i < set->count; i++) {
         const series *one = &set->all[i];
-        if (set->on_heads || one->order != PCAST_ORDER_FORWARD || !(one->sinks >= 1))
+        if (set->on_heads || one->order != PCAST_ORDER_FORWARD || !(one->sinks >= 1) ||
+            !one->in_theory)
             continue;
         const double delta_c = pcast_theory_delta_c(one->scale, (size_t)one->sinks, one->sigma);
         if (!(delta_c >= low && delta_c <= high))
@@ -174,7 +175,7 @@ static void put_thresholds(FILE *script, const series_set *set, double low, doub
             "set arrow from first %.9g, graph 0 to first %.9g, graph 1 nohead dt 3 lc rgb '%s'\n",
             delta_c, delta_c, color(i, hex));
         fprintf(script,
-                "set label 'Delta_c, S = %.9g' at first %.9g, graph 0.97 right rotate by 90 "
+                "set label 'Delta_c, S = %.4g' at first %.9g, graph 0.97 right rotate by 90 "
                 "offset -0.6,0 font ',10' tc rgb '%s' noenhanced\n",
                 one->scale, delta_c, color(i, hex));
     }
@@ -223,6 +224,9 @@ static void put_header(FILE *script, const char *terminal, const series_set *set
                        double high)
 {
     const double margin = x_margin(low, high);
+    size_t longest = 0; /* label: long ones would leave no room beside the plot */
+    for (size_t i = 0; i < set->count; i++)
+        longest = strlen(set->all[i].label) > longest ? strlen(set->all[i].label) : longest;
     if (strcmp(terminal, "png") == 0)
         fprintf(
             script,
@@ -230,8 +234,10 @@ static void put_header(FILE *script, const char *terminal, const series_set *set
     else
         fprintf(script,
                 "set terminal svg size 900,1000 background rgb 'white' font 'DejaVu Sans,13'\n");
-    fprintf(script, "set encoding utf8\nset multiplot layout 2,1\nset grid lc rgb '#DDDDDD'\n"
-                    "set key outside right top noenhanced\nset tics nomirror\nset border 3\n");
+    fprintf(script,
+            "set encoding utf8\nset multiplot layout 2,1\nset grid lc rgb '#DDDDDD'\n"
+            "set key %s noenhanced\nset tics nomirror\nset border 3\n",
+            longest > 28 ? "below" : "outside right top");
     fprintf(script, "set xrange [%.9g:%.9g]\n", low - margin, high + margin);
     fprintf(script, "set xlabel '%s'\n",
             set->on_heads ? "gap of the head (largest sink score - mean of the others, nats)"

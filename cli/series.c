@@ -118,24 +118,38 @@ static int same_series(const series_set *set, size_t a, size_t b)
     return 1;
 }
 
-/* order and scale, then those further key fields that differ somewhere in the file. */
+/* Does a column vary over the file, or over the rows of one kernel only? */
+static int varies(const series_set *set, int column, int kernel_column, size_t row)
+{
+    const char *kernel = csv_cell(&set->table, row, kernel_column);
+    const char *own = csv_cell(&set->table, row, column);
+    for (size_t r = 0; r < set->table.rows; r++)
+        if ((kernel_column < 0 || strcmp(csv_cell(&set->table, r, kernel_column), kernel) == 0) &&
+            strcmp(csv_cell(&set->table, r, column), own) != 0)
+            return 1;
+    return 0;
+}
+
+/* Where the file has several kernels, the kernel and what tells its own series apart; else order
+ * and scale, and what else differs. */
 static void make_label(const series_set *set, series *one, size_t row)
 {
     static const char *const names[KEY_FIELDS] = {"order", "S", "kernel", "N",
                                                   "d",     "B", "k",      "sigma"};
     int keys[KEY_FIELDS];
     key_columns(&set->columns, keys);
-    snprintf(one->label, sizeof one->label, "%s, S = %s", csv_cell(&set->table, row, keys[0]),
-             csv_cell(&set->table, row, keys[1]));
-    for (int i = 2; i < KEY_FIELDS; i++) {
-        int varies = 0;
-        for (size_t r = 1; r < set->table.rows; r++)
-            varies |=
-                strcmp(csv_cell(&set->table, r, keys[i]), csv_cell(&set->table, 0, keys[i])) != 0;
+    const int kernels = varies(set, keys[2], -1, row);
+    if (kernels)
+        snprintf(one->label, sizeof one->label, "%s", csv_cell(&set->table, row, keys[2]));
+    else
+        snprintf(one->label, sizeof one->label, "%s, S = %s", csv_cell(&set->table, row, keys[0]),
+                 csv_cell(&set->table, row, keys[1]));
+    for (int i = kernels ? 0 : 3; i < KEY_FIELDS; i++) {
         const size_t length = strlen(one->label);
-        if (varies)
-            snprintf(one->label + length, sizeof one->label - length, ", %s = %s", names[i],
-                     csv_cell(&set->table, row, keys[i]));
+        if (i == 2 || !varies(set, keys[i], kernels ? keys[2] : -1, row))
+            continue;
+        snprintf(one->label + length, sizeof one->label - length, i == 0 ? ", %s%s" : ", %s = %s",
+                 i == 0 ? "" : names[i], csv_cell(&set->table, row, keys[i]));
     }
 }
 
