@@ -29,13 +29,17 @@ static const struct argp_option codec_argp_options[] = {
      "format of the input: e4m3, e5m2, e4m3fnuz, e5m2fnuz, f16, bf16, f32 (default) or f64", 0},
     {"to", KEY_TO, "FORMAT", 0, "format of the output, e4m3 (default)", 0},
     {"overflow", KEY_OVERFLOW, "sat|nan", 0,
-     "too large after rounding: the largest value (default to 8 bits), or infinity where there is "
-     "one, else NaN",
+     "too large after rounding: the largest value (default to 8 bits), or infinity, NaN where "
+     "there is none (default to wider formats)",
      0},
     {"inf", KEY_INF, "overflow|sat|nan", 0,
-     "infinities: as an overflow (default), the largest value, or NaN (infinity)", 0},
+     "infinities: as an overflow (default), the largest value, or infinity, NaN where there is "
+     "none",
+     0},
     {"nan", KEY_NAN, "canonical|sign", 0,
-     "NaN: always all ones (default to 8 bits), or the quiet NaN of its sign", 0},
+     "NaN: all ones (default to 8 bits), or the quiet NaN of its sign (default to wider formats); "
+     "0x80 in the fnuz formats",
+     0},
     {"output", 'o', "FILE", 0, "write FILE; - is stdout", 0},
     {"help", 'h', NULL, 0, "print this help", -1},
     {0},
@@ -93,13 +97,15 @@ static const struct argp codec_argp = {
     .options = codec_argp_options,
     .parser = parse_option,
     .doc = "Converts values from one floating-point format to another with one rounding. Reads one "
-           "value a line from "
-           "stdin: "
-           "decimal, hex float (0x1.8p-3), inf, nan, or the bits of the input format (0x3F800000). "
-           "Writes the CSV "
-           "input,input_bits,code,value,value_bits: code is the output's bits, value what it "
-           "stands for, value_bits that value in float32 (float64 for --to f64).",
+           "value a line from stdin: the bits of the input format (0x3F800000), or decimal, hex "
+           "float (0x1.8p-3), inf or nan, which are rounded to the input format first, once; what "
+           "is too large for it is infinity there, the largest value where there is none. Writes "
+           "the CSV input,input_bits,code,value,value_bits: code is the output's bits, value what "
+           "it stands for, value_bits that value in float32 (float64 for --to f64).",
 };
+
+/* Infinities and NaNs stay what they are. */
+static const pcast_cast as_is = {PCAST_OVERFLOW_NAN, PCAST_INF_NAN, PCAST_NAN_KEEP_SIGN};
 
 /* A decimal or hex-float text rounded to odd in binary64: enough bits below any narrower format's
  * last one for a second rounding to be right. strtod follows the rounding mode, so two directed
@@ -116,7 +122,7 @@ static double parse_to_odd(const char *text, char **end)
     return up == down || inner != inner ? inner : pcast_f64_from_bits(pcast_bits_f64(inner) | 1);
 }
 
-/* The bits in `format` of a line's text, rounded once; 0 if the text is no value of it. */
+/* The bits in `format` of a line's text, rounded once; returns 0 if the text is no value of it. */
 static int parse_value(const char *text, pcast_format format, uint64_t *bits)
 {
     char *end;
@@ -137,11 +143,10 @@ static int parse_value(const char *text, pcast_format format, uint64_t *bits)
         *bits = pcast_bits_f64(strtod(text, &end));
         return *end == '\0';
     }
-    const pcast_cast nearest = {
-        .overflow = pcast_format_width(format) == 8 ? PCAST_OVERFLOW_SATURATE : PCAST_OVERFLOW_NAN,
-        .nan = PCAST_NAN_KEEP_SIGN};
     const double value = parse_to_odd(text, &end);
-    *bits = pcast_convert(format, PCAST_F64, pcast_bits_f64(value), nearest);
+    *bits = pcast_convert(format, PCAST_F64, pcast_bits_f64(value), as_is);
+    if (isnan(pcast_decode_f64(format, *bits)) && !isnan(value)) /* too large, and no infinity */
+        *bits = pcast_convert(format, PCAST_F64, pcast_bits_f64(value), (pcast_cast){0});
     return *end == '\0';
 }
 
@@ -155,15 +160,13 @@ static void write_bits(csv_writer *csv, int width, uint64_t bits)
 
 static void convert(const codec_options *options, csv_writer *csv, const char *input, uint64_t bits)
 {
-    /* Infinities and NaNs of the output are shown as what they are. */
-    const pcast_cast showing = {PCAST_OVERFLOW_NAN, PCAST_INF_NAN, PCAST_NAN_KEEP_SIGN};
     const uint64_t code = pcast_convert(options->to, options->from, bits, options->cast);
     const pcast_format shown = options->to == PCAST_F64 ? PCAST_F64 : PCAST_F32;
     csv_text(csv, input);
     write_bits(csv, pcast_format_width(options->from), bits);
     write_bits(csv, pcast_format_width(options->to), code);
-    csv_number(csv, pcast_decode_f64(options->to, code));
-    write_bits(csv, pcast_format_width(shown), pcast_convert(shown, options->to, code, showing));
+    (shown == PCAST_F64 ? csv_exact : csv_number)(csv, pcast_decode_f64(options->to, code));
+    write_bits(csv, pcast_format_width(shown), pcast_convert(shown, options->to, code, as_is));
     csv_end(csv);
 }
 

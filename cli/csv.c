@@ -52,6 +52,11 @@ void csv_number(csv_writer *writer, double value)
     write_double(writer, "%.9g", value);
 }
 
+void csv_exact(csv_writer *writer, double value)
+{
+    write_double(writer, "%.17g", value);
+}
+
 void csv_theory(csv_writer *writer, double value)
 {
     write_double(writer, "%.6g", value);

@@ -19,6 +19,7 @@ typedef struct csv_writer {
 void csv_text(csv_writer *writer, const char *text);
 void csv_count(csv_writer *writer, uint64_t value);
 void csv_number(csv_writer *writer, double value);               /* %.9g, nan, inf */
+void csv_exact(csv_writer *writer, double value);                /* %.17g */
 void csv_theory(csv_writer *writer, double value);               /* %.6g */
 void csv_number_if(csv_writer *writer, int known, double value); /* empty if not known */
 void csv_known(csv_writer *writer, double value);                /* empty if NaN */

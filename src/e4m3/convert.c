@@ -6,7 +6,7 @@
 #include "base/bits.h"
 #include "e4m3/float_format.h"
 
-#include <math.h>
+#include <float.h>
 
 static uint64_t convert(const pcast_float_format *to, const pcast_float_format *from, uint64_t bits,
                         pcast_cast cast)
@@ -74,11 +74,11 @@ uint64_t pcast_format_least_normal(pcast_format format)
 double pcast_format_overflow_bound(pcast_format format)
 {
     if (format == PCAST_F64)
-        return INFINITY;
+        return DBL_MAX;
     const uint64_t top = pcast_float_formats[format].max_finite;
     const double largest = pcast_decode_f64(format, top);
     const double half_step = (largest - pcast_decode_f64(format, top - 1)) / 2;
-    /* An odd code loses the tie: the bound is the number just inside. */
+    /* An odd code loses the tie: the bound is the float64 just inside. */
     return (top & 1) != 0 ? pcast_f64_from_bits(pcast_bits_f64(largest + half_step) - 1)
                           : largest + half_step;
 }

@@ -9,9 +9,8 @@
 #include <stdint.h>
 
 /* A format with a sign bit on top, then the exponent field, then `mantissa` bits, with subnormals.
- * A positive finite code c is the integer n = c - (field - 1 if field > 0 else 0) * 2^mantissa
- * times 2^(emin - mantissa + field - 1): codes grow with values, which is what rounding below
- * relies on. */
+ * With e = max(field - 1, 0), a positive finite code c is the integer c - e * 2^mantissa times
+ * 2^(emin - mantissa + e): codes grow with values, which is what rounding below relies on. */
 typedef struct pcast_float_format {
     const char *name;
     int width;              /* bits in all */
@@ -20,7 +19,7 @@ typedef struct pcast_float_format {
     uint64_t max_finite;    /* code of the largest finite number */
     uint64_t infinity;      /* code of +Inf, 0 if the format has none */
     uint64_t nan;           /* code of the positive quiet NaN */
-    uint64_t canonical_nan; /* what CUDA's conversions give for any NaN */
+    uint64_t canonical_nan; /* all ones, as CUDA's conversions give; FNUZ: 0x80 */
     int fnuz;               /* no -0: its code is the only NaN */
 } pcast_float_format;
 
