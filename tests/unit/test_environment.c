@@ -17,8 +17,10 @@
 enum { KEYS = 300, DIM = 40, INPUTS = 6 };
 
 typedef struct results {
-    uint8_t codes[3 * INPUTS];
-    float decoded[256];
+    uint64_t codes[PCAST_FORMAT_COUNT][PCAST_FORMAT_COUNT][INPUTS]; /* [to][from] */
+    uint32_t encoded[PCAST_F64][INPUTS];
+    float decoded[PCAST_FORMAT_COUNT][256];
+    double wide[PCAST_FORMAT_COUNT][256], bound[PCAST_FORMAT_COUNT];
     float o[DIM], l;
 } results;
 
@@ -39,15 +41,22 @@ static void compute(results *out)
                                             0x7FC00000, 0xFF800000, 0x3F880000};
     const pcast_cast options = {.overflow = PCAST_OVERFLOW_NAN};
     memset(out, 0, sizeof *out);
-    for (int i = 0; i < INPUTS; i++) {
-        const uint64_t wide = (uint64_t)inputs[i] << 32 | 1;
-        out->codes[3 * i] = (uint8_t)pcast_encode_f32(PCAST_E4M3, from_bits(inputs[i]), options);
-        out->codes[3 * i + 1] = (uint8_t)pcast_convert(PCAST_E4M3, PCAST_F64, wide, options);
-        out->codes[3 * i + 2] =
-            (uint8_t)pcast_convert(PCAST_E4M3, PCAST_F16, (uint16_t)inputs[i], options);
+    for (pcast_format format = PCAST_E4M3; format <= PCAST_F64; format++) {
+        const int width = pcast_format_width(format);
+        for (int i = 0; i < INPUTS; i++) {
+            const uint64_t bits = ((uint64_t)inputs[i] << 32 | 1) >> (64 - width);
+            if (format != PCAST_F64)
+                out->encoded[format][i] = pcast_encode_f32(format, from_bits(inputs[i]), options);
+            for (pcast_format to = PCAST_E4M3; to <= PCAST_F64; to++)
+                out->codes[to][format][i] = pcast_convert(to, format, bits, options);
+        }
+        for (int top = 0; top < 256; top++) {
+            const uint64_t code = (uint64_t)top << (width - 8) | (width > 8);
+            out->decoded[format][top] = pcast_decode_f32(format, code);
+            out->wide[format][top] = pcast_decode_f64(format, code);
+        }
+        out->bound[format] = pcast_format_overflow_bound(format);
     }
-    for (int code = 0; code < 256; code++)
-        out->decoded[code] = pcast_decode_f32(PCAST_E4M3, (uint64_t)code);
     const pcast_kernel kernel = {.order = PCAST_ORDER_REVERSE, .block = 64, .scale = 448};
     const pcast_row_input input = {scores, values, KEYS, DIM, KEYS, 0};
     pcast_row_output output = {.o = out->o};
@@ -128,8 +137,11 @@ static void test_environment(void **state)
     /* Values worked out by hand, so that "the same" is also "right": just above 2^-10, the least
      * subnormal, just above 464, NaN, -Inf, 1.0625 (a tie). */
     static const uint8_t by_hand[INPUTS] = {0x01, 0x00, 0x7F, 0x7F, 0xFF, 0x38};
-    for (int i = 0; i < INPUTS; i++)
-        assert_int_equal(expected.codes[3 * i], by_hand[i]);
+    for (int i = 0; i < INPUTS; i++) {
+        assert_int_equal(expected.codes[PCAST_E4M3][PCAST_F32][i], by_hand[i]);
+        for (int to = 0; to < PCAST_F64; to++)
+            assert_int_equal(expected.encoded[to][i], expected.codes[to][PCAST_F32][i]);
+    }
 }
 
 int main(void)
