@@ -204,7 +204,8 @@ typedef struct pcast_kernel {
     size_t block; /* keys per KV block, 1 .. PCAST_BLOCK_MAX; 0: from block_table */
     pcast_block_table block_table;
     int paged;             /* paged KV cache: another column of block_table */
-    size_t query_block;    /* queries whose KV blocks are visited together; 0 or 1: each its own */
+    size_t query_block;    /* queries whose KV blocks are visited together; 1: each its own, 0: from
+                              block_table, without one as 1 */
     size_t splits;         /* parts of the keys, merged by log-sum-exp; 0 or 1: no split */
     size_t partition;      /* keys per split instead of a number of splits; 0: none */
     pcast_output partials; /* format of the normalised output of a split */
@@ -278,8 +279,8 @@ void pcast_kernel_get(const pcast_kernel *kernel, pcast_field field, char *text,
  * why. */
 pcast_status pcast_kernel_validate(const pcast_kernel *kernel, pcast_error *err);
 
-/* block and query_block from block_table for a head dimension (that of Q and K), mask and paging; a
- * constant block stays. */
+/* block, and a query_block of 0, from block_table for a head dimension (that of Q and K), mask and
+ * paging; a constant block stays. */
 void pcast_kernel_resolve(pcast_kernel *kernel, size_t dim);
 
 /* Do two kernels compute the same attention, apart from rounding: mask and window, softcap, learned

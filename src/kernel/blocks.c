@@ -42,7 +42,8 @@ void pcast_kernel_resolve(pcast_kernel *kernel, size_t dim)
     while (dim > row->dim && row + 1 < tables[kernel->block_table] + ROWS && row[1].dim != 0)
         row++;
     const int local = kernel->window_left != 0 || kernel->window_right != 0;
-    kernel->query_block = row->query_block;
+    if (kernel->query_block == 0)
+        kernel->query_block = row->query_block;
     if (kernel->paged)
         kernel->block = local ? row->paged_local : row->paged;
     else if (local)

@@ -128,31 +128,34 @@ static void test_scale_log2(void **state)
                      PCAST_ERR_VALUE);
 }
 
-/* Keys per block by head dimension, window and paging, as the kernels' tables have them. */
+/* Keys per block by head dimension, window and paging, as the kernels' tables have them; the query
+ * block where the SPEC leaves it to the table. */
 static void test_block_tables(void **state)
 {
     (void)state;
     static const struct {
         const char *spec;
-        size_t dim, block;
+        size_t dim, block, query_block;
     } cases[] = {
-        {"fa3", 64, 160},
-        {"fa3", 96, 128},
-        {"fa3", 128, 224},
-        {"fa3:paged=yes", 128, 160},
-        {"fa3", 192, 160},
-        {"fa3", 256, 128},
-        {"fa3:window_left=9", 256, 64},
-        {"fa3:window_left=9;softcap=30", 128, 192},
-        {"fa3:paged=yes;window_left=9", 192, 128},
-        {"fa3-vllm", 128, 192},
-        {"fa3-vllm", 192, 96},
-        {"flashinfer-fa3", 128, 192},
-        {"flashinfer-fa3:paged=yes", 256, 64},
-        {"fmha-v2", 128, 256},
-        {"fmha-v2", 256, 128},
-        {"fa3:block=96", 128, 96},
-        {"paper:block=fa3", 64, 160},
+        {"fa3", 64, 160, 192},
+        {"fa3", 96, 128, 192},
+        {"fa3", 128, 224, 128},
+        {"fa3:paged=yes", 128, 160, 128},
+        {"fa3", 192, 160, 128},
+        {"fa3", 256, 128, 128},
+        {"fa3:window_left=9", 256, 64, 128},
+        {"fa3:window_left=9;softcap=30", 128, 192, 128},
+        {"fa3:paged=yes;window_left=9", 192, 128, 128},
+        {"fa3-vllm", 128, 192, 128},
+        {"fa3-vllm", 192, 96, 128},
+        {"flashinfer-fa3", 128, 192, 128},
+        {"flashinfer-fa3:paged=yes", 256, 64, 128},
+        {"fmha-v2", 128, 256, 128},
+        {"fmha-v2", 256, 128, 128},
+        {"fa3:block=96", 128, 96, 0},
+        {"fa3:query_block=3", 64, 160, 3},
+        {"paper:block=fa3", 64, 160, 1},
+        {"paper:block=fa3;query_block=0", 64, 160, 192},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         pcast_kernel kernel;
@@ -160,6 +163,7 @@ static void test_block_tables(void **state)
         assert_int_equal(pcast_kernel_parse(cases[i].spec, &kernel, NULL, &err), PCAST_OK);
         pcast_kernel_resolve(&kernel, cases[i].dim);
         assert_int_equal(kernel.block, cases[i].block);
+        assert_int_equal(kernel.query_block, cases[i].query_block);
     }
 }
 
