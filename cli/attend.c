@@ -325,8 +325,10 @@ static pcast_status write_dump(const attend_options *options, attend_state *stat
     free(path);
     if (stream == NULL)
         return PCAST_ERR_OUTPUT;
-    return pcast_npy_write(stream, kind == DUMP_P8 ? options->kernel.p_format : PCAST_F32, rank,
-                           dims, dump->data[kind]);
+    if (kind == DUMP_P8)
+        return pcast_npy_write_codes(stream, options->kernel.p_format, rank, dims,
+                                     dump->data[kind]);
+    return pcast_npy_write(stream, PCAST_F32, rank, dims, dump->data[kind]);
 }
 
 static pcast_status write_files(const attend_options *options, attend_state *state,

@@ -40,7 +40,8 @@ enum { DUMP_M, DUMP_L, DUMP_P, DUMP_P8, DUMP_O_TILE, DUMP_COUNT };
 typedef struct attend_dump {
     int wanted[DUMP_COUNT];
     size_t rows, keys, blocks, block, dim;
-    float *data[DUMP_COUNT]; /* m, l [row][block]; p, p8 [row][key]; o_tile [row][block][dim] */
+    void *data[DUMP_COUNT]; /* floats: m, l [row][block]; p [row][key]; o_tile [row][block][dim];
+                               uint32_t: codes p8 [row][key] */
 } attend_dump;
 
 /* The set that LIST names, or a message. */

@@ -50,14 +50,14 @@ pcast_status attend_dump_init(attend_dump *dump, const pcast_attend_shape *shape
         const size_t size = dump->rows * row_size(dump, kind);
         if (!dump->wanted[kind])
             continue;
-        dump->data[kind] = calloc(size > 0 ? size : 1, sizeof *dump->data[kind]);
+        dump->data[kind] = calloc(size > 0 ? size : 1, sizeof(float));
         if (dump->data[kind] == NULL) {
             snprintf(err->text, sizeof err->text, "--dump %s: out of memory for %zu numbers",
                      names[kind], size);
             return PCAST_ERR_MEMORY;
         }
         for (size_t i = 0; kind != DUMP_P && kind != DUMP_P8 && i < size; i++)
-            dump->data[kind][i] = NAN;
+            ((float *)dump->data[kind])[i] = NAN;
     }
     return PCAST_OK;
 }
@@ -67,16 +67,19 @@ void attend_dump_tile(void *context, size_t row, const pcast_tile *tile)
     const attend_dump *dump = context;
     const size_t block = tile->first_key / dump->block, at = row * dump->blocks + block;
     const size_t key = row * dump->keys + tile->first_key;
-    if (dump->wanted[DUMP_M])
-        dump->data[DUMP_M][at] = tile->m;
-    if (dump->wanted[DUMP_L])
-        dump->data[DUMP_L][at] = tile->l;
-    if (dump->wanted[DUMP_P])
-        memcpy(dump->data[DUMP_P] + key, tile->p, tile->count * sizeof *tile->p);
-    if (dump->wanted[DUMP_P8])
-        memcpy(dump->data[DUMP_P8] + key, tile->p8_value, tile->count * sizeof *tile->p8_value);
-    if (dump->wanted[DUMP_O_TILE])
-        memcpy(dump->data[DUMP_O_TILE] + at * dump->dim, tile->o, dump->dim * sizeof *tile->o);
+    float *const m = dump->data[DUMP_M], *const l = dump->data[DUMP_L];
+    float *const p = dump->data[DUMP_P], *const o = dump->data[DUMP_O_TILE];
+    uint32_t *const p8 = dump->data[DUMP_P8];
+    if (m != NULL)
+        m[at] = tile->m;
+    if (l != NULL)
+        l[at] = tile->l;
+    if (p != NULL)
+        memcpy(p + key, tile->p, tile->count * sizeof *p);
+    if (p8 != NULL)
+        memcpy(p8 + key, tile->p8, tile->count * sizeof *p8);
+    if (o != NULL)
+        memcpy(o + at * dump->dim, tile->o, dump->dim * sizeof *o);
 }
 
 void attend_dump_free(attend_dump *dump)

@@ -65,6 +65,10 @@ pcast_status pcast_counts_read(const char *path, size_t **values, size_t *count,
 pcast_status pcast_npy_write(FILE *stream, pcast_format format, size_t rank, const size_t *shape,
                              const float *data);
 
+/* The same from the elements' codes. */
+pcast_status pcast_npy_write_codes(FILE *stream, pcast_format format, size_t rank,
+                                   const size_t *shape, const uint32_t *codes);
+
 /* Writes tensors with their formats under their names as one safetensors file. PCAST_ERR_OUTPUT;
  * PCAST_ERR_VALUE: f64, too high a rank, or a name that occurs twice, is no UTF-8 or is
  * "__metadata__"; PCAST_ERR_MEMORY. */

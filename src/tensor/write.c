@@ -54,14 +54,12 @@ static pcast_status written(FILE *stream)
     return ferror(stream) ? PCAST_ERR_OUTPUT : PCAST_OK;
 }
 
-pcast_status pcast_npy_write(FILE *stream, pcast_format format, size_t rank, const size_t *shape,
-                             const float *data)
+/* Returns the number of elements that follow. */
+static size_t put_npy_header(FILE *stream, pcast_format format, size_t rank, const size_t *shape)
 {
     enum { START = 10, ALIGNMENT = 64 }; /* magic, version and length; of the elements */
     char header[6 * ALIGNMENT];
     size_t count = 1;
-    if (!writable(format, rank))
-        return PCAST_ERR_VALUE;
     const char *descr = pcast_format_width(format) == 8 ? "|u1" : dtype_of(format)->npy;
     int length = sprintf(header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (size_t i = 0; i < rank; i++) {
@@ -75,7 +73,27 @@ pcast_status pcast_npy_write(FILE *stream, pcast_format format, size_t rank, con
     fwrite("\x93NUMPY\x01\x00", 1, 8, stream);
     put_little_endian(stream, (uint64_t)length, 2);
     fwrite(header, 1, (size_t)length, stream);
+    return count;
+}
+
+pcast_status pcast_npy_write(FILE *stream, pcast_format format, size_t rank, const size_t *shape,
+                             const float *data)
+{
+    if (!writable(format, rank))
+        return PCAST_ERR_VALUE;
+    const size_t count = put_npy_header(stream, format, rank, shape);
     put_elements(stream, format, data, count);
+    return written(stream);
+}
+
+pcast_status pcast_npy_write_codes(FILE *stream, pcast_format format, size_t rank,
+                                   const size_t *shape, const uint32_t *codes)
+{
+    if (!writable(format, rank))
+        return PCAST_ERR_VALUE;
+    const size_t count = put_npy_header(stream, format, rank, shape);
+    for (size_t i = 0; i < count; i++)
+        put_little_endian(stream, codes[i], (size_t)pcast_format_width(format) / 8);
     return written(stream);
 }
 

@@ -103,6 +103,24 @@ static void test_round_trip(void **state)
     unlink("a.safetensors");
 }
 
+/* Codes are written as they are: NaN, too, of which the values know one alone. */
+static void test_codes(void **state)
+{
+    (void)state;
+    const uint32_t codes[4] = {0x7E, 0x7F, 0xFF, 0x3C};
+    const size_t shape[1] = {4};
+    uint8_t bytes[132];
+    FILE *file = fopen("a.npy", "w+b");
+    assert_int_equal(pcast_npy_write_codes(file, PCAST_E5M2, 1, shape, codes), PCAST_OK);
+    rewind(file);
+    assert_int_equal(fread(bytes, 1, sizeof bytes, file), sizeof bytes);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(bytes[128 + i], codes[i]);
+    assert_int_equal(pcast_npy_write_codes(file, PCAST_F64, 1, shape, codes), PCAST_ERR_VALUE);
+    fclose(file);
+    unlink("a.npy");
+}
+
 /* A file with a colon in its name comes before FILE:NAME. */
 static void test_paths(void **state)
 {
@@ -248,9 +266,8 @@ static void test_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_writers_refuse),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_paths),      cmocka_unit_test(test_writers_refuse),
         cmocka_unit_test(test_counts),
     };
     return cmocka_run_group_tests_name("tensor", tests, enter_folder, leave_folder);
