@@ -29,6 +29,13 @@ enum {
     KEY_DUMP,
     KEY_REPORT,
     KEY_METRICS,
+    KEY_QUANTIZE,
+    KEY_STAGES,
+    KEY_DRAW,
+    KEY_HEADS,
+    KEY_N,
+    KEY_DIM,
+    KEY_SEED,
     KEY_THREADS,
     KEY_CPU,
 };
@@ -60,6 +67,14 @@ static const struct argp_option attend_argp_options[] = {
     {"v-descale", KEY_V_DESCALE, "NUMBER|FILE", 0, "of V", 0},
     {"learned-sink", KEY_LEARNED_SINK, "NUMBER|FILE", 0, "sink logits in nats, [heads]", 0},
     {"softmax-scale", KEY_SOFTMAX_SCALE, "NUMBER", 0, "multiplies Q.K (1/sqrt(dim))", 0},
+    {"quantize", KEY_QUANTIZE, NULL, 0,
+     "quantise what came in 16 or 32 bits without a descale, as the kernel's fields say", 0},
+    {"draw", KEY_DRAW, "normal|outliers", 0,
+     "instead of files: Q, K, V of N(0,1), or + N(0,100) for one entry in 1000", 0},
+    {"heads", KEY_HEADS, "NUMBER", 0, "heads drawn (4)", 0},
+    {"n", KEY_N, "NUMBER", 0, "tokens drawn (1024)", 0},
+    {"dim", KEY_DIM, "NUMBER", 0, "head dimension drawn (128)", 0},
+    {"seed", KEY_SEED, "NUMBER", 0, "seed of the draws (1)", 0},
     {NULL, 0, NULL, 0, "Results:", 3},
     {"output", 'o', "FILE", 0,
      "O in the kernel's format: .npy, or .safetensors with o and, where the kernel returns it, lse",
@@ -69,6 +84,10 @@ static const struct argp_option attend_argp_options[] = {
     {"dump", KEY_DUMP, "LIST", 0,
      "m,l,p,p8,o_tile beside O, one NPY each: by KV block (NaN where not visited) or by key", 0},
     {"metrics", KEY_METRICS, "FILE", 0, "metrics per head; - is stdout (default)", 0},
+    {"stages", KEY_STAGES, NULL, 0,
+     "error by stage instead of metrics: what quantising Q, K, V, the cast of P and the rounding "
+     "of the output contribute",
+     0},
     {"report", KEY_REPORT, NULL, 0, "metrics as text for people instead of CSV", 0},
     {NULL, 0, NULL, 0, "Running:", 4},
     {"threads", KEY_THREADS, "NUMBER", 0, "threads (one for each processor)", 0},
@@ -153,8 +172,11 @@ static const char **text_option(attend_options *options, int key)
 
 static error_t check_options(const attend_options *options, struct argp_state *state)
 {
-    if (options->q == NULL || options->k == NULL || options->v == NULL)
-        return cli_bad(state, "--q, --k and --v are needed");
+    const int files = (options->q != NULL) + (options->k != NULL) + (options->v != NULL);
+    if (options->draw == NULL && files < 3)
+        return cli_bad(state, "--q, --k and --v are needed (or --draw)");
+    if (options->draw != NULL && files > 0)
+        return cli_bad(state, "--draw: takes the place of --q, --k and --v");
     if ((options->cu_q == NULL) != (options->cu_k == NULL))
         return cli_bad(state, "--cu-seqlens-q and --cu-seqlens-k go together");
     if (options->dump.count > 0 && options->output == NULL)
@@ -199,6 +221,25 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_REPORT:
         options->report = 1;
         return 0;
+    case KEY_QUANTIZE:
+        options->quantize = 1;
+        return 0;
+    case KEY_STAGES:
+        options->stages = 1;
+        return 0;
+    case KEY_DRAW:
+        options->draw = arg;
+        return strcmp(arg, "normal") == 0 || strcmp(arg, "outliers") == 0
+                   ? 0
+                   : cli_bad(state, "--draw: '%s' is neither normal nor outliers", arg);
+    case KEY_HEADS:
+        return cli_take_count("heads", arg, 1, 4096, &options->heads, state);
+    case KEY_N:
+        return cli_take_count("n", arg, 1, 1 << 20, &options->n, state);
+    case KEY_DIM:
+        return cli_take_count("dim", arg, 1, 1 << 16, &options->dim, state);
+    case KEY_SEED:
+        return cli_take_count("seed", arg, 0, UINT64_MAX, &options->seed, state);
     case KEY_THREADS:
         return cli_take_count("threads", arg, 1, 1024, &options->threads, state);
     case KEY_CPU:
@@ -276,6 +317,7 @@ typedef struct attend_state {
     pcast_attend_shape shape;
     pcast_attend_result result;
     attend_dump dump;
+    pcast_stage_errors *errors; /* only for --stages */
 } attend_state;
 
 static pcast_status write_output(const attend_options *options, attend_state *state,
@@ -353,7 +395,9 @@ static pcast_status write_files(const attend_options *options, attend_state *sta
     if (stream == NULL)
         return PCAST_ERR_OUTPUT;
     csv_writer csv = {.stream = stream};
-    if (options->report)
+    if (options->stages)
+        attend_write_stages(&csv, options, &state->shape, state->result.heads, state->errors);
+    else if (options->report)
         attend_write_report(stream, options, &state->shape, state->result.heads);
     else
         attend_write_csv(&csv, options, &state->shape, state->result.heads);
@@ -389,7 +433,12 @@ static pcast_status simulate(const attend_options *options, attend_state *state,
                            .progress = cli_progress_update,
                            .progress_context = &progress};
     cli_progress_start(&progress, "heads", shape->batch * shape->heads);
-    status = pcast_attend_run(attend, &run, result, err);
+    if (options->stages) {
+        state->errors = cli_alloc(shape->batch * shape->heads, sizeof *state->errors);
+        status = pcast_attend_stages(attend, &run, result, state->errors, err);
+    } else {
+        status = pcast_attend_run(attend, &run, result, err);
+    }
     cli_progress_end(&progress);
     return status;
 }
@@ -414,6 +463,7 @@ static int run(attend_options *options)
     free(state.result.o);
     free(state.result.lse);
     free(state.result.heads);
+    free(state.errors);
     return code;
 }
 
@@ -436,7 +486,13 @@ static int settle_kernel(attend_options *options)
 
 int cli_attend(int argc, char **argv)
 {
-    attend_options options = {.name = argv[0], .spec = "paper", .cpu = pcast_cpu_detect()};
+    attend_options options = {.name = argv[0],
+                              .spec = "paper",
+                              .cpu = pcast_cpu_detect(),
+                              .heads = 4,
+                              .n = 1024,
+                              .dim = 128,
+                              .seed = 1};
     pcast_kernel_parse(options.spec, &options.kernel, NULL, NULL);
     int code = cli_parse(&attend_argp, argc, argv, &options);
     if (code == EXIT_OK)

@@ -19,7 +19,9 @@ typedef struct attend_options {
     float softmax_scale;
     unsigned long long threads;
     pcast_cpu cpu;
-    int report, hardware;
+    int report, hardware, quantize, stages;
+    const char *draw; /* "normal" or "outliers" instead of files */
+    unsigned long long heads, n, dim, seed;
     const char *mask; /* overrides the kernel's */
     pcast_kernel kernel;
 } attend_options;
@@ -33,6 +35,10 @@ typedef struct attend_inputs {
 
 pcast_status attend_read(const attend_options *options, attend_inputs *inputs, pcast_error *err);
 void attend_inputs_free(attend_inputs *inputs);
+
+/* Q, K and V [1, heads, n, dim] of independent normals, or with one entry in a thousand of ten
+ * times the spread added (N(0, 1) + N(0, 100) Bernoulli(0.001)). */
+void attend_draw(const attend_options *options, attend_inputs *inputs);
 
 /* What --dump asks for, [row] being a query of a head as in the LSE. */
 enum { DUMP_M, DUMP_L, DUMP_P, DUMP_P8, DUMP_O_TILE, DUMP_COUNT };
@@ -55,6 +61,9 @@ const char *attend_dump_name(int kind);
 
 void attend_write_csv(csv_writer *csv, const attend_options *options,
                       const pcast_attend_shape *shape, const pcast_attend_head *heads);
+void attend_write_stages(csv_writer *csv, const attend_options *options,
+                         const pcast_attend_shape *shape, const pcast_attend_head *heads,
+                         const pcast_stage_errors *errors);
 void attend_write_report(FILE *out, const attend_options *options, const pcast_attend_shape *shape,
                          const pcast_attend_head *heads);
 

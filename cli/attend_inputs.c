@@ -72,6 +72,24 @@ static pcast_status read_lengths(const attend_options *options, attend_inputs *i
     return PCAST_OK;
 }
 
+static void draw_tensor(const attend_options *options, uint32_t which, pcast_tensor *tensor)
+{
+    const size_t shape[] = {1, options->heads, options->n, options->dim};
+    const size_t size = options->heads * options->n * options->dim;
+    *tensor = (pcast_tensor){.rank = 4, .format = PCAST_F32};
+    memcpy(tensor->shape, shape, sizeof shape);
+    tensor->data = cli_alloc(size, sizeof *tensor->data);
+    pcast_draw_inputs(options->seed, which, strcmp(options->draw, "outliers") == 0, size,
+                      tensor->data);
+}
+
+void attend_draw(const attend_options *options, attend_inputs *inputs)
+{
+    draw_tensor(options, 0, &inputs->q);
+    draw_tensor(options, 1, &inputs->k);
+    draw_tensor(options, 2, &inputs->v);
+}
+
 pcast_status attend_read(const attend_options *options, attend_inputs *inputs, pcast_error *err)
 {
     pcast_attend *attend = &inputs->attend;
@@ -79,8 +97,15 @@ pcast_status attend_read(const attend_options *options, attend_inputs *inputs, p
                              .k = &inputs->k,
                              .v = &inputs->v,
                              .layout = options->layout,
-                             .softmax_scale = options->softmax_scale};
-    pcast_status status = pcast_tensor_read(options->q, "q", options->fp8, &inputs->q, err);
+                             .softmax_scale = options->softmax_scale,
+                             .prepare = options->quantize,
+                             .quantised = PCAST_STAGE_QKV};
+    pcast_status status = PCAST_OK;
+    if (options->draw != NULL) {
+        attend_draw(options, inputs);
+        return PCAST_OK;
+    }
+    status = pcast_tensor_read(options->q, "q", options->fp8, &inputs->q, err);
     if (status == PCAST_OK)
         status = pcast_tensor_read(options->k, "k", options->fp8, &inputs->k, err);
     if (status == PCAST_OK)

@@ -40,6 +40,31 @@ void attend_write_csv(csv_writer *csv, const attend_options *options,
     }
 }
 
+void attend_write_stages(csv_writer *csv, const attend_options *options,
+                         const pcast_attend_shape *shape, const pcast_attend_head *heads,
+                         const pcast_stage_errors *errors)
+{
+    static const char *const names[] = {"kernel", "batch", "head",       "mse",        "mse_q",
+                                        "mse_k",  "mse_v", "mse_p_cast", "mse_output", "remainder"};
+    csv_names(csv, names, sizeof names / sizeof names[0]);
+    for (size_t i = 0; i < shape->batch * shape->heads; i++) {
+        const pcast_stage_errors *e = &errors[i];
+        const double parts[] = {e->all - e->without_q, e->all - e->without_k, e->all - e->without_v,
+                                e->all - e->without_p, e->all - e->without_output};
+        double rest = e->all;
+        csv_text(csv, options->spec);
+        csv_count(csv, heads[i].batch);
+        csv_count(csv, heads[i].head);
+        csv_number(csv, e->all);
+        for (size_t s = 0; s < sizeof parts / sizeof parts[0]; s++) {
+            csv_number(csv, parts[s]);
+            rest -= parts[s];
+        }
+        csv_number(csv, rest);
+        csv_end(csv);
+    }
+}
+
 static const pcast_attend_head *worst_head(const pcast_attend_shape *shape,
                                            const pcast_attend_head *heads)
 {

@@ -14,6 +14,8 @@ extern "C" {
  * FlashAttention has it. Rank 3 leaves out the batch, rank 2 the heads too. */
 typedef enum pcast_layout { PCAST_LAYOUT_BHTD, PCAST_LAYOUT_BTHD } pcast_layout;
 
+enum { PCAST_STAGE_Q = 1, PCAST_STAGE_K = 2, PCAST_STAGE_V = 4, PCAST_STAGE_QKV = 7 };
+
 typedef struct pcast_attend {
     const pcast_tensor *q, *k, *v; /* heads of K and V divide those of Q (grouped queries) */
     pcast_layout layout;
@@ -26,6 +28,10 @@ typedef struct pcast_attend {
     const pcast_tensor *q_descale, *k_descale, *v_descale;
     const pcast_tensor *learned_sink; /* [heads] logits in nats; NULL: as the kernel says */
     float softmax_scale;              /* 0: 1 / sqrt(dim) */
+    /* Inputs as the kernel's fields say: K less its mean, Q and K rotated, and those of Q, K and V
+     * in `quantised` cast, unless they came in 8 bits or with a descale. 0: inputs as they are. */
+    int prepare;
+    unsigned quantised; /* PCAST_STAGE_Q | PCAST_STAGE_K | PCAST_STAGE_V */
 } pcast_attend;
 
 /* What the tensors hold, once checked. */
@@ -65,6 +71,25 @@ pcast_status pcast_attend_check(const pcast_attend *attend, const pcast_kernel *
 /* Runs `run`'s only kernel; its progress, threads and cpu are heeded. PCAST_ERR_MEMORY. */
 pcast_status pcast_attend_run(const pcast_attend *attend, const pcast_run *run,
                               const pcast_attend_result *result, pcast_error *err);
+
+/* Error by stage: squared errors of the output against exact attention, each with one stage made
+ * exact; what a stage contributes is `all` less its own. */
+typedef struct pcast_stage_errors {
+    double all; /* mean squared error with every stage as the kernel has it */
+    double without_q, without_k, without_v; /* that tensor not quantised */
+    double without_p;                       /* P not cast */
+    double without_output;                  /* output in FP32 */
+} pcast_stage_errors;
+
+/* Fills errors[batch * heads]; result is working memory of the size pcast_attend_run wants, and
+ * holds the run with every stage afterwards. */
+pcast_status pcast_attend_stages(const pcast_attend *attend, const pcast_run *run,
+                                 const pcast_attend_result *result, pcast_stage_errors *errors,
+                                 pcast_error *err);
+
+/* Numbers 0 .. count - 1 of a synthetic tensor (which: 0 Q, 1 K, 2 V): standard normals, with
+ * outliers plus ten times a normal for one in a thousand. */
+void pcast_draw_inputs(uint64_t seed, uint32_t which, int outliers, size_t count, float *out);
 
 #ifdef __cplusplus
 }

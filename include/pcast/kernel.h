@@ -91,14 +91,27 @@ typedef enum pcast_accumulator {
 
 typedef enum pcast_lse { PCAST_LSE_NONE, PCAST_LSE_BASE_E, PCAST_LSE_BASE_2 } pcast_lse;
 
-/* The format of Q, K and V that the kernel reads. Inputs are taken as they are given. */
+/* The format of Q, K and V that the kernel reads; int8 is of Q and K, with V in E4M3. */
 typedef enum pcast_qkv {
     PCAST_QKV_F32,
     PCAST_QKV_BF16,
     PCAST_QKV_F16,
-    PCAST_QKV_FP8,
+    PCAST_QKV_E4M3,
+    PCAST_QKV_E5M2,
+    PCAST_QKV_E4M3FNUZ,
+    PCAST_QKV_E5M2FNUZ,
     PCAST_QKV_INT8,
 } pcast_qkv;
+
+/* Which numbers share a scale when Q, K and V are quantised. */
+typedef enum pcast_granularity {
+    PCAST_SCALE_TENSOR,
+    PCAST_SCALE_KV_HEAD, /* with the heads of Q that read it, in each sequence */
+    PCAST_SCALE_HEAD,    /* of a sequence */
+    PCAST_SCALE_BLOCK,   /* of a head: scale_rows tokens of Q, a KV block of K and V */
+    PCAST_SCALE_TOKEN,   /* of a head */
+    PCAST_SCALE_CHANNEL, /* of a head; V only, it does not factor out of Q.K */
+} pcast_granularity;
 
 /* Which keys a query sees. With T queries and N keys, causal aligned bottom-right lets query i see
  * keys 0 .. i + N - T, aligned top-left keys 0 .. i. */
@@ -170,6 +183,13 @@ typedef enum pcast_field {
     PCAST_FIELD_OUT_FORMAT,
     PCAST_FIELD_LSE,
     PCAST_FIELD_QKV,
+    PCAST_FIELD_Q_SCALE,
+    PCAST_FIELD_K_SCALE,
+    PCAST_FIELD_V_SCALE,
+    PCAST_FIELD_SCALE_ROWS,
+    PCAST_FIELD_V_RANGE,
+    PCAST_FIELD_ROTATION,
+    PCAST_FIELD_K_MEAN,
     PCAST_FIELD_MASK,
     PCAST_FIELD_WINDOW_LEFT,
     PCAST_FIELD_WINDOW_RIGHT,
@@ -232,7 +252,13 @@ typedef struct pcast_kernel {
     int promotion; /* to FP32: PCAST_PROMOTION_NEVER, _TILE, or after so many instructions */
     pcast_output out_format;
     pcast_lse lse;
+    /* Inputs, where they are quantised. */
     pcast_qkv qkv;
+    pcast_granularity q_scale, k_scale, v_scale;
+    size_t scale_rows; /* tokens of a block of Q; 0: query_block */
+    float v_range;     /* what the largest V becomes; 0: the largest number of the format */
+    int rotation;      /* Q and K times random signs and a Hadamard matrix */
+    int k_mean;        /* K less its mean over tokens */
     /* Masks, and rows that they empty. */
     pcast_mask mask;
     size_t window_left, window_right; /* keys seen to each side of the aligned one, itself counted

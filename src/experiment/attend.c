@@ -8,10 +8,12 @@
 #include "base/fpenv.h"
 #include "experiment/attend_view.h"
 #include "experiment/parallel.h"
+#include "experiment/prepare.h"
 #include "experiment/tally.h"
 #include "math/math.h"
 #include "measure/loss.h"
 #include "measure/reference.h"
+#include "softmax/epilogue.h"
 #include "softmax/row.h"
 #include "softmax/scores.h"
 
@@ -23,7 +25,10 @@ typedef struct workspace {
     pcast_row row;
     pcast_row_scratch scratch;
     pcast_loss_part *parts;
-    float *k, *v;                             /* [keys][dim] of the current head */
+    float *k, *v;             /* [keys][dim] of the current head, as the kernel reads them */
+    float *exact_k, *exact_v; /* as they were given */
+    float *k_descale;         /* [keys] */
+    float *v_descale;         /* [blocks] */
     float *products, *scores, *kernel_scores; /* [keys] */
     double *reference;                        /* [2][value dim] */
     uint8_t *is_sink;                         /* [block], none */
@@ -38,7 +43,9 @@ typedef struct attend_run {
     pcast_view q, k, v;
     pcast_loss_units units;
     float softmax_scale;
-    workspace *workspaces; /* [threads] */
+    pcast_prepared prepared; /* only where the inputs are prepared */
+    int by_key;              /* scores are rescaled key by key, not by one factor for the head */
+    workspace *workspaces;   /* [threads] */
 } attend_run;
 
 static void workspace_free(workspace *space)
@@ -48,6 +55,10 @@ static void workspace_free(workspace *space)
     free(space->parts);
     free(space->k);
     free(space->v);
+    free(space->exact_k);
+    free(space->exact_v);
+    free(space->k_descale);
+    free(space->v_descale);
     free(space->products);
     free(space->scores);
     free(space->kernel_scores);
@@ -55,22 +66,63 @@ static void workspace_free(workspace *space)
     free(space->is_sink);
 }
 
+/* Descale that a tensor came with, for a head. */
+static float given_descale(const attend_run *self, int which, size_t batch, size_t head)
+{
+    const pcast_attend *attend = self->attend;
+    const pcast_tensor *const tensors[] = {attend->q_descale, attend->k_descale, attend->v_descale};
+    const size_t heads = self->shape.heads, kv_heads = self->shape.kv_heads;
+    const size_t kv_head = head / (heads / kv_heads);
+    if (which == 0)
+        return pcast_head_scalar(tensors[0], heads, batch, head, kv_head, kv_heads);
+    return pcast_head_scalar(tensors[which], kv_heads, batch, kv_head, kv_head, kv_heads);
+}
+
+/* Descale of a token of a head: what quantising gave it, or what it came with. */
+static float token_descale(const attend_run *self, int which, size_t batch, size_t head,
+                           size_t token)
+{
+    const pcast_quantised *const all[] = {&self->prepared.q, &self->prepared.k, &self->prepared.v};
+    const pcast_view *view = which == 0 ? &self->q : which == 1 ? &self->k : &self->v;
+    const size_t *starts = which == 0 ? self->attend->q_starts : self->attend->k_starts;
+    const size_t own = which == 0 ? head : head / (self->shape.heads / self->shape.kv_heads);
+    if (all[which]->descale == NULL)
+        return given_descale(self, which, batch, head);
+    if (pcast_sequence_of(view, starts, batch).count == 0)
+        return 1.0f;
+    const float descale =
+        all[which]->descale[pcast_token_index(view, starts, batch, token) * view->heads + own];
+    return descale != 0 ? descale : 1.0f; /* 0: a token beyond the length, never quantised */
+}
+
+/* One descale for the head's scores, where there is one. */
+static float head_qk_descale(const attend_run *self, size_t batch, size_t head)
+{
+    if (self->by_key)
+        return 1.0f;
+    const float q = token_descale(self, 0, batch, head, 0);
+    return q * token_descale(self, 1, batch, head, 0);
+}
+
+static float head_v_descale(const attend_run *self, size_t batch, size_t head)
+{
+    if (self->prepared.v.descale != NULL && self->kernel->v_scale == PCAST_SCALE_BLOCK)
+        return 1.0f;
+    return token_descale(self, 2, batch, head, 0);
+}
+
 /* Constants of a head. Their checks are done before any thread starts. */
 static pcast_status plan_head(const attend_run *self, size_t batch, size_t head, pcast_plan *plan,
                               pcast_error *err)
 {
     const pcast_attend *attend = self->attend;
-    const size_t heads = self->shape.heads, kv_heads = self->shape.kv_heads;
-    const size_t kv_head = head / (heads / kv_heads);
     const pcast_kernel *kernel = self->kernel;
+    const size_t heads = self->shape.heads;
     pcast_head_scales scales = {.softmax_scale = self->softmax_scale,
+                                .qk_descale = head_qk_descale(self, batch, head),
+                                .v_descale = head_v_descale(self, batch, head),
                                 .sink_given = kernel->sink_given,
                                 .sink_logit = kernel->sink_logit};
-    scales.qk_descale =
-        pcast_head_scalar(attend->q_descale, heads, batch, head, kv_head, kv_heads) *
-        pcast_head_scalar(attend->k_descale, kv_heads, batch, kv_head, kv_head, kv_heads);
-    scales.v_descale =
-        pcast_head_scalar(attend->v_descale, kv_heads, batch, kv_head, kv_head, kv_heads);
     if (attend->learned_sink != NULL) {
         scales.sink_given = 1;
         scales.sink_logit = pcast_head_scalar(attend->learned_sink, heads, 0, head, head, heads);
@@ -92,14 +144,19 @@ static pcast_status workspace_init(workspace *space, const attend_run *self, pca
     space->parts = calloc(pcast_plan_splits(&space->plan, keys), sizeof *space->parts);
     space->k = calloc(keys, self->shape.dim * sizeof *space->k);
     space->v = calloc(keys, value_dim * sizeof *space->v);
+    space->exact_k = calloc(keys, self->shape.dim * sizeof *space->exact_k);
+    space->exact_v = calloc(keys, value_dim * sizeof *space->exact_v);
+    space->k_descale = calloc(keys, sizeof *space->k_descale);
+    space->v_descale = calloc(self->shape.blocks + 1, sizeof *space->v_descale);
     space->products = calloc(keys, sizeof *space->products);
     space->scores = calloc(keys, sizeof *space->scores);
     space->kernel_scores = calloc(keys, sizeof *space->kernel_scores);
     space->reference = calloc(2 * value_dim, sizeof *space->reference);
     space->is_sink = calloc(space->plan.kernel.block, sizeof *space->is_sink);
-    if (space->parts == NULL || space->k == NULL || space->v == NULL || space->products == NULL ||
-        space->scores == NULL || space->kernel_scores == NULL || space->reference == NULL ||
-        space->is_sink == NULL)
+    if (space->parts == NULL || space->k == NULL || space->v == NULL || space->exact_k == NULL ||
+        space->exact_v == NULL || space->k_descale == NULL || space->v_descale == NULL ||
+        space->products == NULL || space->scores == NULL || space->kernel_scores == NULL ||
+        space->reference == NULL || space->is_sink == NULL)
         return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for heads of %zu keys", keys);
     return PCAST_OK;
 }
@@ -130,9 +187,9 @@ static void observe(void *context, const pcast_tile *tile)
         seen->result->observer(seen->result->observer_context, seen->row, tile);
 }
 
-/* Where a row's results go. */
+/* Where a row's query is and its results go. */
 typedef struct row_place {
-    const float *q;
+    const float *q, *exact_q;
     float *o;
     size_t row; /* index into lse */
 } row_place;
@@ -145,7 +202,8 @@ static row_place place_row(const attend_run *self, size_t batch, size_t head, si
     const size_t row = starts != NULL
                            ? head * self->shape.rows + token
                            : (batch * self->shape.heads + head) * self->shape.queries + query;
-    return (row_place){self->attend->q->data + offset,
+    const float *exact = self->attend->q->data + offset;
+    return (row_place){self->attend->prepare ? self->prepared.q.data + offset : exact, exact,
                        self->result->o + offset / self->shape.dim * self->shape.value_dim, row};
 }
 
@@ -157,42 +215,127 @@ static double lse_error(const pcast_row *row, const pcast_reference *reference)
     return fabs((double)row->lse * unit - exact);
 }
 
+/* What K lost with its mean, back in the log-sum-exp: q . mean in the scores' unit. */
+static float mean_correction(const attend_run *self, const workspace *space,
+                             const pcast_attend_head *head, const float *exact_q)
+{
+    const size_t dim = self->shape.dim;
+    const size_t kv_head = head->head / (self->shape.heads / self->shape.kv_heads);
+    if (self->prepared.k_mean == NULL)
+        return 0.0f;
+    const float *mean =
+        self->prepared.k_mean + (head->batch * self->shape.kv_heads + kv_head) * dim;
+    const float scale = self->softmax_scale * (given_descale(self, 0, head->batch, head->head) *
+                                               given_descale(self, 1, head->batch, head->head));
+    const float nats = space->plan.engine->dot(exact_q, mean, dim) * scale;
+    return self->kernel->lse == PCAST_LSE_BASE_2 ? nats * 1.44269502f : nats;
+}
+
+/* Q.K of the visible keys as the kernel accumulates it, rescaled where scales differ by key. */
+static void row_products(const attend_run *self, workspace *space, const pcast_attend_head *head,
+                         size_t query, const float *q, pcast_range visible)
+{
+    const size_t dim = self->shape.dim, first = visible.first;
+    pcast_products(space->plan.engine, q, space->k + first * dim, visible.count, dim,
+                   space->products + first);
+    if (!self->by_key)
+        return;
+    const float s_q = token_descale(self, 0, head->batch, head->head, query);
+    for (size_t j = first; j < first + visible.count; j++)
+        space->products[j] = space->products[j] * (s_q * space->k_descale[j]);
+}
+
+/* The kernel's output of a query, and its log-sum-exp. */
+static void finish_outputs(const attend_run *self, workspace *space, const pcast_attend_head *head,
+                           const row_place *place)
+{
+    const size_t dim = self->shape.value_dim;
+    const size_t kv_head = head->head / (self->shape.heads / self->shape.kv_heads);
+    if (self->prepared.v_channel != NULL) {
+        const float *by_channel =
+            self->prepared.v_channel + (head->batch * self->shape.kv_heads + kv_head) * dim;
+        for (size_t c = 0; c < dim; c++)
+            space->row.o[c] = space->row.o[c] * by_channel[c];
+        pcast_round_output(self->kernel->out_format, space->row.o, dim);
+    }
+    space->row.lse = space->row.lse + mean_correction(self, space, head, place->exact_q);
+    memcpy(place->o, space->row.o, dim * sizeof *place->o);
+    self->result->lse[place->row] = space->row.lse;
+}
+
+/* Exact attention of the inputs as they were given. */
+static void run_reference(const attend_run *self, workspace *space, const pcast_attend_head *head,
+                          const float *exact_q, pcast_range visible, pcast_reference *reference)
+{
+    const pcast_plan *plan = &space->plan;
+    const size_t dim = self->shape.dim, value_dim = self->shape.value_dim, first = visible.first;
+    const float scale = self->softmax_scale * (given_descale(self, 0, head->batch, head->head) *
+                                               given_descale(self, 1, head->batch, head->head));
+    if (self->attend->prepare)
+        pcast_products(plan->engine, exact_q, space->exact_k + first * dim, visible.count, dim,
+                       space->products + first);
+    pcast_scores(space->products + first, visible.count, scale, plan->kernel.softcap,
+                 space->scores + first);
+    pcast_reference_row(reference, space->scores + first,
+                        (self->attend->prepare ? space->exact_v : space->v) + first * value_dim,
+                        visible.count, plan->sink_given ? &plan->sink_nats : NULL, space->reference,
+                        value_dim);
+    const double v_descale = (double)given_descale(self, 2, head->batch, head->head);
+    for (size_t c = 0; c < value_dim; c++)
+        reference->o[c] *= v_descale;
+}
+
 static void run_query(const attend_run *self, workspace *space, pcast_attend_head *head,
                       size_t query, pcast_tally *tally)
 {
     const pcast_plan *plan = &space->plan;
     const size_t queries = head->queries, keys = head->keys;
-    const size_t dim = self->shape.dim, value_dim = self->shape.value_dim;
     const row_place place = place_row(self, head->batch, head->head, query);
     const pcast_range visible = pcast_visible_keys(&plan->kernel, queries, keys, query);
     const pcast_row_keys row_keys = {keys, visible,
                                      pcast_visited_keys(&plan->kernel, queries, keys, query)};
     const size_t first = visible.first;
-    pcast_products(plan->engine, place.q, space->k + first * dim, visible.count, dim,
-                   space->products + first);
-    pcast_scores(space->products + first, visible.count, plan->score_scale, plan->kernel.softcap,
-                 space->scores + first);
+    row_products(self, space, head, query, place.q, visible);
 
     observation seen = {.is_sink = space->is_sink, .result = self->result, .row = place.row};
     pcast_loss_start(&seen.meter, &self->units, space->parts, space->row.split_max);
     const float *scores = pcast_plan_scores(plan, space->products + first, visible.count,
                                             space->kernel_scores + first);
-    pcast_row_run(&space->row, &row_keys, scores - first, space->v, observe, &seen, &space->scratch);
-    memcpy(place.o, space->row.o, value_dim * sizeof *place.o);
-    self->result->lse[place.row] = space->row.lse;
+    pcast_row_run(&space->row, &row_keys, scores - first, space->v, observe, &seen,
+                  &space->scratch);
+    finish_outputs(self, space, head, &place);
     if (visible.count == 0) {
         head->empty_rows++;
         return;
     }
     pcast_reference reference;
-    pcast_reference_row(&reference, space->scores + first, space->v + first * value_dim,
-                        visible.count, plan->sink_given ? &plan->sink_nats : NULL, space->reference,
-                        value_dim);
-    for (size_t c = 0; c < value_dim; c++)
-        reference.o[c] *= (double)plan->v_descale;
+    run_reference(self, space, head, place.exact_q, visible, &reference);
     const pcast_loss loss = pcast_loss_finish(&seen.meter, &space->row, reference.o);
     pcast_tally_add(tally, &loss);
     head->lse_error = pcast_larger(head->lse_error, lse_error(&space->row, &reference));
+}
+
+/* K, V and their descales of the head that reads them. */
+static void load_head(const attend_run *self, workspace *space, const pcast_attend_head *head)
+{
+    const pcast_attend *attend = self->attend;
+    const size_t batch = head->batch, keys = head->keys, block = space->plan.kernel.block;
+    const size_t kv_head = head->head / (self->shape.heads / self->shape.kv_heads);
+    const float *k = attend->prepare ? self->prepared.k.data : attend->k->data;
+    const float *v = attend->prepare ? self->prepared.v.data : attend->v->data;
+    gather(space->k, k, &self->k, attend->k_starts, batch, kv_head, keys);
+    gather(space->v, v, &self->v, attend->k_starts, batch, kv_head, keys);
+    if (!attend->prepare)
+        return;
+    gather(space->exact_k, attend->k->data, &self->k, attend->k_starts, batch, kv_head, keys);
+    gather(space->exact_v, attend->v->data, &self->v, attend->k_starts, batch, kv_head, keys);
+    for (size_t j = 0; self->by_key && j < keys; j++)
+        space->k_descale[j] = token_descale(self, 1, batch, head->head, j);
+    const int by_block =
+        self->prepared.v.descale != NULL && self->kernel->v_scale == PCAST_SCALE_BLOCK;
+    for (size_t b = 0; by_block && b * block < keys; b++)
+        space->v_descale[b] = token_descale(self, 2, batch, head->head, b * block);
+    space->row.v_descale = by_block ? space->v_descale : NULL;
 }
 
 static void run_head(void *context, int thread, size_t index)
@@ -207,10 +350,8 @@ static void run_head(void *context, int thread, size_t index)
     head->keys = attend->kv_lengths != NULL
                      ? attend->kv_lengths[batch]
                      : pcast_sequence_of(&self->k, attend->k_starts, batch).count;
-    const size_t kv_head = head->head / (self->shape.heads / self->shape.kv_heads);
     plan_head(self, batch, head->head, &space->plan, NULL);
-    gather(space->k, attend->k->data, &self->k, attend->k_starts, batch, kv_head, head->keys);
-    gather(space->v, attend->v->data, &self->v, attend->k_starts, batch, kv_head, head->keys);
+    load_head(self, space, head);
     pcast_tally tally = {0};
     for (size_t query = 0; query < head->queries; query++)
         run_query(self, space, head, query, &tally);
@@ -241,6 +382,12 @@ pcast_status pcast_attend_run(const pcast_attend *attend, const pcast_run *run,
     pcast_view_of(attend, attend->q, "q", &self.q, NULL);
     pcast_view_of(attend, attend->k, "k", &self.k, NULL);
     pcast_view_of(attend, attend->v, "v", &self.v, NULL);
+    if (attend->prepare)
+        status = pcast_prepare(attend, self.kernel, &self.prepared, err);
+    if (status != PCAST_OK)
+        return status;
+    self.by_key = (self.prepared.q.descale != NULL && self.kernel->q_scale > PCAST_SCALE_HEAD) ||
+                  (self.prepared.k.descale != NULL && self.kernel->k_scale > PCAST_SCALE_HEAD);
     const size_t count = self.shape.batch * self.shape.heads;
     const size_t threads = (size_t)pcast_thread_count(run, count);
     pcast_fpenv env;
@@ -261,5 +408,6 @@ pcast_status pcast_attend_run(const pcast_attend *attend, const pcast_run *run,
     for (size_t t = 0; self.workspaces != NULL && t < threads; t++)
         workspace_free(&self.workspaces[t]);
     free(self.workspaces);
+    pcast_prepared_free(&self.prepared);
     return status;
 }

@@ -36,7 +36,10 @@ static const char *const output_words[] = {"f32", "bf16", "f16", NULL};
 static const char *const overflow_words[] = {"sat", "nan", NULL};
 static const char *const accumulator_words[] = {"fp32_fma", "fp64", "tensor_core", "fp16", NULL};
 static const char *const lse_words[] = {"none", "e", "2", NULL};
-static const char *const qkv_words[] = {"f32", "bf16", "f16", "fp8", "int8", NULL};
+static const char *const qkv_words[] = {"f32",      "bf16",     "f16",  "e4m3", "e5m2",
+                                        "e4m3fnuz", "e5m2fnuz", "int8", NULL};
+static const char *const granularity_words[] = {"tensor", "kv_head", "head", "block",
+                                                "token",  "channel", NULL};
 static const char *const mask_words[] = {"none", "causal", "causal_top_left", NULL};
 static const char *const mask_value_words[] = {"-inf", "-FLT_MAX", "-1e5", "-5e6", NULL};
 static const char *const masked_rows_words[] = {"unguarded", "zero", "mean_v", "nan", NULL};
@@ -88,6 +91,13 @@ const pcast_field_info pcast_fields[PCAST_FIELD_COUNT] = {
     [PCAST_FIELD_OUT_FORMAT] = CHOICE(out_format, output_words),
     [PCAST_FIELD_LSE] = CHOICE(lse, lse_words),
     [PCAST_FIELD_QKV] = CHOICE(qkv, qkv_words),
+    [PCAST_FIELD_Q_SCALE] = CHOICE(q_scale, granularity_words),
+    [PCAST_FIELD_K_SCALE] = CHOICE(k_scale, granularity_words),
+    [PCAST_FIELD_V_SCALE] = CHOICE(v_scale, granularity_words),
+    [PCAST_FIELD_SCALE_ROWS] = COUNT(scale_rows, 0, PCAST_BLOCK_MAX, "0 (query_block) to 1048576"),
+    [PCAST_FIELD_V_RANGE] = REAL(v_range, 0, 57344, "0 (all of the format) to 57344"),
+    [PCAST_FIELD_ROTATION] = CHOICE(rotation, no_yes),
+    [PCAST_FIELD_K_MEAN] = CHOICE(k_mean, no_yes),
     [PCAST_FIELD_MASK] = CHOICE(mask, mask_words),
     [PCAST_FIELD_WINDOW_LEFT] = COUNT(window_left, 0, 4294967296.0, "0 (no window) to 2^32"),
     [PCAST_FIELD_WINDOW_RIGHT] = COUNT(window_right, 0, 4294967296.0, "0 (no window) to 2^32"),
@@ -255,6 +265,16 @@ pcast_status pcast_kernel_set(pcast_kernel *kernel, pcast_field field, const cha
     return PCAST_ERR_VALUE;
 }
 
+/* The shortest text that reads back as the same float. */
+static void put_real(float real, char *text, size_t size)
+{
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(text, size, "%.*g", digits, (double)real);
+        if (strtof(text, NULL) == real)
+            return;
+    }
+}
+
 void pcast_kernel_get(const pcast_kernel *kernel, pcast_field field, char *text, size_t size)
 {
     const pcast_field_info *info = &pcast_fields[field];
@@ -271,7 +291,7 @@ void pcast_kernel_get(const pcast_kernel *kernel, pcast_field field, char *text,
         if (info->kind == PCAST_KIND_SINK && !kernel->sink_given)
             snprintf(text, size, "none");
         else
-            snprintf(text, size, "%.9g", (double)real);
+            put_real(real, text, size);
         return;
     case PCAST_KIND_PROMOTION:
         if (kernel->promotion > 0)

@@ -9,11 +9,13 @@
 /* What families share. */
 #define S_IN_EXPONENT .scale_at = PCAST_SCALE_AT_EXPONENT, .sum_scale = PCAST_SUM_SCALE_IN
 #define RAW_FMA       .exponent = PCAST_EXPONENT_EXP2_FMA, .max_over = PCAST_MAX_OVER_RAW
-#define TENSOR_CORE   .accumulator = PCAST_ACCUMULATOR_TENSOR_CORE, .qkv = PCAST_QKV_FP8
-#define GUARDED       .masked_rows = PCAST_MASKED_ROWS_ZERO
-#define ONE_SPLIT     .splits = 1, .query_block = 1
+#define TENSOR_CORE   .accumulator = PCAST_ACCUMULATOR_TENSOR_CORE, .qkv = PCAST_QKV_E4M3
+#define SCALES(q, k, v)                                                                            \
+    .q_scale = PCAST_SCALE_##q, .k_scale = PCAST_SCALE_##k, .v_scale = PCAST_SCALE_##v
+#define GUARDED   .masked_rows = PCAST_MASKED_ROWS_ZERO
+#define ONE_SPLIT .splits = 1, .query_block = 1
 #define FA4                                                                                        \
-    S_IN_EXPONENT, GUARDED, RAW_FMA, TENSOR_CORE,                                                  \
+    SCALES(KV_HEAD, HEAD, HEAD), S_IN_EXPONENT, GUARDED, RAW_FMA, TENSOR_CORE,                     \
         .splits = 1, .query_block = 128, .order = PCAST_ORDER_REVERSE, .block = 128,               \
         .epilogue = PCAST_EPILOGUE_RECIPROCAL, .out_format = PCAST_OUTPUT_BF16,                    \
         .lse = PCAST_LSE_BASE_E, .learned_sink = PCAST_LEARNED_SINK_DENOMINATOR
@@ -22,18 +24,19 @@
         .block = 128, .epilogue = PCAST_EPILOGUE_RECIPROCAL, .out_format = PCAST_OUTPUT_BF16,      \
         .lse = PCAST_LSE_BASE_2
 #define SAGE2                                                                                      \
-    S_IN_EXPONENT, RAW_FMA,                                                                        \
-        .splits = 1, .query_block = 128, .block = 64, .scale = SAGE_SCALE, .scale_log2 = 8.807f,   \
-        .bias = PCAST_BIAS_FMA, .correction = PCAST_CORRECTION_BIAS,                               \
-        .epilogue = PCAST_EPILOGUE_TWO_STEP, .out_format = PCAST_OUTPUT_BF16,                      \
-        .lse = PCAST_LSE_BASE_E, .qkv = PCAST_QKV_INT8, .mask_value = PCAST_MASK_VALUE_5E6,        \
-        .masked_rows = PCAST_MASKED_ROWS_MEAN_V, .initial_sum = 1
+    SCALES(BLOCK, BLOCK, CHANNEL),                                                                 \
+        .scale_rows = 32, .k_mean = 1, S_IN_EXPONENT, RAW_FMA, .splits = 1, .query_block = 128,    \
+        .block = 64, .scale = SAGE_SCALE, .scale_log2 = 8.807f, .bias = PCAST_BIAS_FMA,            \
+        .correction = PCAST_CORRECTION_BIAS, .epilogue = PCAST_EPILOGUE_TWO_STEP,                  \
+        .out_format = PCAST_OUTPUT_BF16, .lse = PCAST_LSE_BASE_E, .qkv = PCAST_QKV_INT8,           \
+        .mask_value = PCAST_MASK_VALUE_5E6, .masked_rows = PCAST_MASKED_ROWS_MEAN_V,               \
+        .initial_sum = 1
 #define SAGE_SCALE 447.889862f /* 2^8.807f */
 #define HPC_OPS                                                                                    \
-    RAW_FMA, TENSOR_CORE, .splits = 1, .query_block = 128, .block = 128,                           \
-                          .correction = PCAST_CORRECTION_BIAS,                                     \
-                          .epilogue = PCAST_EPILOGUE_TWO_STEP, .out_format = PCAST_OUTPUT_BF16,    \
-                          .empty_max = PCAST_EMPTY_MAX_UNGUARDED
+    SCALES(TOKEN, TENSOR, TENSOR), RAW_FMA, TENSOR_CORE,                                           \
+        .splits = 1, .query_block = 128, .block = 128, .correction = PCAST_CORRECTION_BIAS,        \
+        .epilogue = PCAST_EPILOGUE_TWO_STEP, .out_format = PCAST_OUTPUT_BF16,                      \
+        .empty_max = PCAST_EMPTY_MAX_UNGUARDED
 #define CUDNN                                                                                      \
     GUARDED, TENSOR_CORE, ONE_SPLIT, .block = 128, .rescale_threshold = 4,                         \
                                      .threshold_unit = PCAST_THRESHOLD_NATS,                       \
@@ -62,20 +65,20 @@ static const pcast_preset presets[] = {
      .caveats = "the definition; a row without a visible key is 0/0",
      UNIT_EXACT("every p and its cast are 1; O and S*l are the same number")},
     {.name = "fa3",
-     .kernel = {GUARDED, S_IN_EXPONENT, RAW_FMA, TENSOR_CORE, .splits = 1,
-                .order = PCAST_ORDER_REVERSE, .block_table = PCAST_BLOCKS_FA3, .scale = 256,
-                .epilogue = PCAST_EPILOGUE_RECIPROCAL, .out_format = PCAST_OUTPUT_BF16,
-                .lse = PCAST_LSE_BASE_E},
+     .kernel = {SCALES(KV_HEAD, HEAD, HEAD), GUARDED, S_IN_EXPONENT, RAW_FMA, TENSOR_CORE,
+                .splits = 1, .order = PCAST_ORDER_REVERSE, .block_table = PCAST_BLOCKS_FA3,
+                .scale = 256, .epilogue = PCAST_EPILOGUE_RECIPROCAL,
+                .out_format = PCAST_OUTPUT_BF16, .lse = PCAST_LSE_BASE_E},
      .source = FLASH_ATTENTION "hopper/softmax.h, mainloop_fwd_sm90_tma_gmma_ws.hpp, tile_size.h",
      .date = "2026-08-15",
      .caveats = "max*c - 8 may be one fma in the compiled code (bias=fma); no learned sink",
      UNIT_POWER},
     {.name = "fa3-vllm",
-     .kernel = {GUARDED, S_IN_EXPONENT, RAW_FMA, TENSOR_CORE, .splits = 1,
-                .order = PCAST_ORDER_REVERSE, .block_table = PCAST_BLOCKS_FA3_VLLM, .scale = 256,
-                .promotion = PCAST_PROMOTION_TILE, .epilogue = PCAST_EPILOGUE_RECIPROCAL,
-                .out_format = PCAST_OUTPUT_BF16, .lse = PCAST_LSE_BASE_E,
-                .learned_sink = PCAST_LEARNED_SINK_DENOMINATOR},
+     .kernel = {SCALES(KV_HEAD, HEAD, HEAD), GUARDED, S_IN_EXPONENT, RAW_FMA, TENSOR_CORE,
+                .splits = 1, .order = PCAST_ORDER_REVERSE, .block_table = PCAST_BLOCKS_FA3_VLLM,
+                .scale = 256, .promotion = PCAST_PROMOTION_TILE,
+                .epilogue = PCAST_EPILOGUE_RECIPROCAL, .out_format = PCAST_OUTPUT_BF16,
+                .lse = PCAST_LSE_BASE_E, .learned_sink = PCAST_LEARNED_SINK_DENOMINATOR},
      .source = FLASH_ATTENTION_VLLM "hopper/softmax.h, utils.h, tile_size.h",
      .date = "2026-08-06",
      .caveats = "prefill tiles: decode with one MMA warpgroup has block=128 up to head dim 96, "
@@ -108,9 +111,9 @@ static const pcast_preset presets[] = {
      .caveats = "a stale maximum lets P reach 2^8.75 = 430.5, which still fits; polynomial as fa4",
      UNIT_POWER},
     {.name = "flashinfer-fa3",
-     .kernel = {GUARDED, RAW_FMA, TENSOR_CORE, .splits = 1, .order = PCAST_ORDER_REVERSE,
-                .block_table = PCAST_BLOCKS_FLASHINFER_FA3, .scale = 448,
-                .epilogue = PCAST_EPILOGUE_QUOTIENT, .out_format = PCAST_OUTPUT_BF16,
+     .kernel = {SCALES(HEAD, HEAD, HEAD), GUARDED, RAW_FMA, TENSOR_CORE, .splits = 1,
+                .order = PCAST_ORDER_REVERSE, .block_table = PCAST_BLOCKS_FLASHINFER_FA3,
+                .scale = 448, .epilogue = PCAST_EPILOGUE_QUOTIENT, .out_format = PCAST_OUTPUT_BF16,
                 .lse = PCAST_LSE_BASE_2},
      .source = FLASHINFER "include/flashinfer/attention/hopper",
      .date = "2026-08-22",
@@ -189,7 +192,8 @@ static const pcast_preset presets[] = {
      .caveats = "as sage2-fp32; sm_90 (block=128) always accumulates like this",
      UNIT_EXACT("2^8.807 is cast to 448: 1.000246, which the output format does not show")},
     {.name = "sage2pp",
-     .kernel = {SAGE2, .accumulator = PCAST_ACCUMULATOR_FP16, .promotion = PCAST_PROMOTION_TILE},
+     .kernel = {SAGE2, .accumulator = PCAST_ACCUMULATOR_FP16, .promotion = PCAST_PROMOTION_TILE,
+                .v_range = 2.25f},
      .source = SAGE_ATTENTION "attn_utils.cuh, fp32+fp16",
      .date = "2026-01-17",
      .caveats = "as sage2-fp32; V is scaled to at most 2.25 so that a tile of 64 keys stays below "
@@ -244,7 +248,7 @@ static const pcast_preset presets[] = {
      .unit_high = 2},
     {.name = "aiter-pa-ragged",
      .kernel = {ONE_SPLIT, .block = 256, .partition = 256, .scale = 1,
-                .normalise = PCAST_NORMALISE_PARTITION, .qkv = PCAST_QKV_FP8,
+                .normalise = PCAST_NORMALISE_PARTITION, .qkv = PCAST_QKV_E4M3,
                 .out_format = PCAST_OUTPUT_BF16},
      .source = "public issue threads of ROCm/aiter: paged attention, ragged",
      .date = "2026",
@@ -255,7 +259,7 @@ static const pcast_preset presets[] = {
      .unit_low = 0.8,
      .unit_high = 1.2},
     {.name = "aiter-mla",
-     .kernel = {ONE_SPLIT, .block = 128, .scale = 1, .qkv = PCAST_QKV_FP8,
+     .kernel = {ONE_SPLIT, .block = 128, .scale = 1, .qkv = PCAST_QKV_E4M3,
                 .out_format = PCAST_OUTPUT_BF16},
      .source = "public issue threads of ROCm/aiter: MLA decode",
      .date = "2026",

@@ -135,6 +135,21 @@ static pcast_status check_accumulator(const pcast_kernel *k, pcast_error *err)
     return CHECK_RULES(rules, err);
 }
 
+static pcast_status check_inputs(const pcast_kernel *k, pcast_error *err)
+{
+    const rule rules[] = {
+        {k->q_scale == PCAST_SCALE_CHANNEL,
+         "q_scale: channel: a scale by channel does not factor out of Q.K"},
+        {k->k_scale == PCAST_SCALE_CHANNEL,
+         "k_scale: channel: a scale by channel does not factor out of Q.K"},
+        {k->v_scale == PCAST_SCALE_BLOCK && k->promotion != PCAST_PROMOTION_TILE,
+         "v_scale: block needs promotion=tile: each block's product is scaled before it is added"},
+        {k->v_scale == PCAST_SCALE_TOKEN,
+         "v_scale: token: a scale by token would have to enter P before its cast"},
+    };
+    return CHECK_RULES(rules, err);
+}
+
 static pcast_status check_walk(const pcast_kernel *k, pcast_error *err)
 {
     const rule rules[] = {
@@ -168,6 +183,8 @@ pcast_status pcast_kernel_validate(const pcast_kernel *kernel, pcast_error *err)
         status = check_exponent(kernel, err);
     if (status == PCAST_OK)
         status = check_accumulator(kernel, err);
+    if (status == PCAST_OK)
+        status = check_inputs(kernel, err);
     if (status == PCAST_OK)
         status = check_walk(kernel, err);
     return status;

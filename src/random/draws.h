@@ -12,7 +12,14 @@
 #include <stdint.h>
 
 /* Streams in use. */
-enum { PCAST_STREAM_SCORES = 0, PCAST_STREAM_VALUES = 1 };
+enum {
+    PCAST_STREAM_SCORES = 0,
+    PCAST_STREAM_VALUES = 1,
+    PCAST_STREAM_SIGNS = 2,
+    PCAST_STREAM_INPUTS = 3,
+    PCAST_STREAM_OUTLIERS = 4,
+    PCAST_STREAM_OUTLIER_CHOICE = 5,
+};
 
 typedef struct pcast_stream {
     uint64_t seed;

@@ -37,7 +37,7 @@ static void add_promoted(pcast_row *row, const float *p, const float *values, si
     else
         engine->accumulate(o_tile, 1.0f, p, values, count, row->dim);
     for (size_t c = 0; c < row->dim; c++)
-        row->o[c] = row->o[c] + o_tile[c];
+        row->o[c] = row->o[c] + o_tile[c] * row->tile_descale;
 }
 
 void pcast_accumulate(pcast_row *row, float alpha, const float *p, const float *values,

@@ -172,6 +172,9 @@ pcast_tile pcast_row_step(pcast_row *row, const pcast_visit *visit, const float 
         close_split(row);
         begin_split(row, visit->split);
     }
+    row->tile_descale = row->v_descale != NULL
+                            ? row->v_descale[visit->range.first / row->plan->kernel.block]
+                            : 1.0f;
     if (two_passes && !visit->sums_only)
         step_normalised(row, count, scores, values, scratch);
     else

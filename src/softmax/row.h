@@ -27,7 +27,9 @@ typedef struct pcast_row {
     float *partials;     /* [split_max][dim] normalised outputs of splits; NULL for a single one */
     float *o;            /* [dim] accumulator; after pcast_row_finish the output */
     double *wide;        /* [dim] accumulator where the kernel's is FP64, else NULL */
-    float lse;           /* of the finished row, as the kernel returns it */
+    const float *v_descale; /* of each KV block, the caller's; NULL: none */
+    float tile_descale;     /* of the current one */
+    float lse;              /* of the finished row, as the kernel returns it */
 } pcast_row;
 
 /* Working memory of one block. */
