@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Scales, casts, rotation and the mean of K, alone and in a batch of heads. */
+#include "pcast/attend.h"
+#include "pcast/quantize.h"
+
+#include "unit.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+static void test_scales(void **state)
+{
+    (void)state;
+    const float x[] = {1, -7, 3, INFINITY, NAN, 2};
+    assert_bits_f32(pcast_amax(x, 1, 3, 3), 7);
+    assert_bits_f32(pcast_amax(x, 1, 6, 6), 7); /* what is not finite sets no scale */
+    assert_bits_f32(pcast_amax(x, 2, 1, 2), 3); /* every second number */
+    assert_bits_f32(pcast_amax(x, 0, 3, 3), 0);
+    assert_bits_f32(pcast_descale(896, 448), 2);
+    assert_bits_f32(pcast_descale(0, 448), 1);
+    assert_bits_f32(pcast_descale(0x1p-140f, 448), FLT_MIN);
+    assert_bits_f32(pcast_quantized_range(PCAST_QUANTIZED_E4M3), 448);
+    assert_bits_f32(pcast_quantized_range(PCAST_QUANTIZED_E5M2), 57344);
+    assert_bits_f32(pcast_quantized_range(PCAST_QUANTIZED_E4M3FNUZ), 240);
+    assert_bits_f32(pcast_quantized_range(PCAST_QUANTIZED_INT8), 127);
+}
+
+/* By hand: what the code of x / descale stands for. */
+static void test_casts(void **state)
+{
+    (void)state;
+    float e4m3[] = {2, 2.2f, -1000, 0x1p-9f, NAN, 0}; /* descale 2: 1, 1.1, -500, 2^-10 ... */
+    const float e4m3_expected[] = {1, 1.125f, -448, 0, NAN, 0};
+    pcast_quantize(PCAST_QUANTIZED_E4M3, 2, e4m3, 6);
+    for (int i = 0; i < 6; i++)
+        if (i != 4)
+            assert_bits_f32(e4m3[i], e4m3_expected[i]);
+    assert_true(isnan(e4m3[4]));
+    float int8[] = {0.5f, 1.5f, 2.5f, -0.5f, 126.6f, 500, -500, INFINITY};
+    const float int8_expected[] = {0, 2, 2, 0, 127, 127, -127, 127};
+    pcast_quantize(PCAST_QUANTIZED_INT8, 1, int8, 8);
+    for (int i = 0; i < 8; i++)
+        assert_true(int8[i] == int8_expected[i]);
+}
+
+/* Rows of the identity give the rows of the rotation: orthogonal, entries +-1/sqrt(dim), so a
+ * Hadamard matrix with signs. */
+static void test_rotation_is_orthogonal(void **state)
+{
+    (void)state;
+    static const size_t dims[] = {1, 2, 4, 8, 64, 128, 256, 12, 24, 96, 192, 20, 40, 80, 160, 320};
+    for (size_t n = 0; n < sizeof dims / sizeof dims[0]; n++) {
+        const size_t dim = dims[n];
+        float *x = calloc(dim * dim, sizeof *x);
+        pcast_error err = {""};
+        for (size_t i = 0; i < dim; i++)
+            x[i * dim + i] = 1;
+        assert_int_equal(pcast_rotate(x, dim, dim, 7, &err), PCAST_OK);
+        for (size_t i = 0; i < dim; i++)
+            for (size_t j = 0; j < dim; j++) {
+                assert_near(fabs((double)x[i * dim + j]), 1 / sqrt((double)dim), 1e-7);
+                double product = 0;
+                for (size_t c = 0; c < dim; c++)
+                    product += (double)x[i * dim + c] * (double)x[j * dim + c];
+                assert_near(product, i == j, 1e-6);
+            }
+        free(x);
+    }
+    static const size_t none[] = {0, 3, 6, 36, 48 + 1, 28, 100};
+    for (size_t n = 0; n < sizeof none / sizeof none[0]; n++) {
+        float x[128] = {0};
+        pcast_error err = {""};
+        assert_int_equal(pcast_rotate(x, 1, none[n], 7, &err), PCAST_ERR_VALUE);
+        assert_non_null(strstr(err.text, "rotation"));
+    }
+}
+
+static void test_mean(void **state)
+{
+    (void)state;
+    float x[] = {1, 10, 3, 20, 5, 60}, mean[2];
+    pcast_subtract_mean(x, 3, 2, mean);
+    assert_bits_f32(mean[0], 3);
+    assert_bits_f32(mean[1], 30);
+    const float expected[] = {-2, -20, 0, -10, 2, 30};
+    for (int i = 0; i < 6; i++)
+        assert_bits_f32(x[i], expected[i]);
+}
+
+enum { HEADS = 4, KV_HEADS = 2, TOKENS = 70, DIM = 16, ROWS = 2 * HEADS * TOKENS };
+enum { Q_SIZE = ROWS * DIM, K_SIZE = 2 * KV_HEADS * TOKENS * DIM };
+
+typedef struct problem {
+    float q[Q_SIZE], k[K_SIZE], v[K_SIZE];
+    pcast_tensor tensors[3];
+    pcast_attend attend;
+} problem;
+
+typedef struct outcome {
+    float o[Q_SIZE], lse[ROWS];
+    pcast_attend_head heads[2 * HEADS];
+} outcome;
+
+static void make(problem *p)
+{
+    pcast_draw_inputs(5, 0, 1, Q_SIZE, p->q);
+    pcast_draw_inputs(5, 1, 1, K_SIZE, p->k);
+    pcast_draw_inputs(5, 2, 1, K_SIZE, p->v);
+    float *const data[] = {p->q, p->k, p->v};
+    for (int i = 0; i < 3; i++)
+        p->tensors[i] = (pcast_tensor){.rank = 4,
+                                       .shape = {2, i == 0 ? HEADS : KV_HEADS, TOKENS, DIM},
+                                       .data = data[i],
+                                       .format = PCAST_F32};
+    p->attend = (pcast_attend){.q = &p->tensors[0],
+                               .k = &p->tensors[1],
+                               .v = &p->tensors[2],
+                               .prepare = 1,
+                               .quantised = PCAST_STAGE_QKV};
+}
+
+static void run(const pcast_attend *attend, const char *spec, outcome *out)
+{
+    pcast_kernel kernel;
+    pcast_error err = {""};
+    const pcast_run one = {
+        .kernels = &kernel, .kernel_count = 1, .threads = 2, .cpu = pcast_cpu_detect()};
+    const pcast_attend_result result = {.o = out->o, .lse = out->lse, .heads = out->heads};
+    if (pcast_kernel_parse(spec, &kernel, NULL, &err) != PCAST_OK ||
+        pcast_attend_run(attend, &one, &result, &err) != PCAST_OK)
+        fail_msg("%s: %s", spec, err.text);
+}
+
+static double largest_difference(const float *a, const float *b, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs((double)a[i] - (double)b[i]));
+    return largest;
+}
+
+/* Quantised by hand with one scale a head, then given with these descales: the same bits. */
+static void test_scales_by_head(void **state)
+{
+    (void)state;
+    static problem p, given;
+    static outcome inside, outside;
+    float descales[3][2 * HEADS];
+    pcast_tensor by_head[3];
+    make(&p);
+    make(&given);
+    for (int i = 0; i < 3; i++) {
+        const size_t heads = p.tensors[i].shape[1], count = TOKENS * DIM;
+        for (size_t h = 0; h < 2 * heads; h++) {
+            float *x = given.tensors[i].data + h * count, amax = 0;
+            for (size_t e = 0; e < count; e++)
+                amax = fabsf(x[e]) > amax ? fabsf(x[e]) : amax;
+            descales[i][h] = amax / 448;
+            for (size_t e = 0; e < count; e++)
+                x[e] =
+                    pcast_decode_f32(PCAST_E4M3, pcast_encode_f32(PCAST_E4M3, x[e] / descales[i][h],
+                                                                  (pcast_cast){0}));
+        }
+        by_head[i] = (pcast_tensor){.rank = 2, .shape = {2, heads}, .data = descales[i]};
+    }
+    given.attend.prepare = 0;
+    given.attend.q_descale = &by_head[0];
+    given.attend.k_descale = &by_head[1];
+    given.attend.v_descale = &by_head[2];
+    run(&p.attend, "flashinfer-fa3:mask=causal", &inside);
+    run(&given.attend, "flashinfer-fa3:mask=causal", &outside);
+    assert_memory_equal(inside.o, outside.o, sizeof inside.o);
+    assert_memory_equal(inside.lse, outside.lse, sizeof inside.lse);
+    /* What came in 8 bits, or with a descale, is not quantised again. */
+    given.attend.prepare = 1;
+    run(&given.attend, "flashinfer-fa3:mask=causal", &inside);
+    assert_memory_equal(inside.o, outside.o, sizeof inside.o);
+}
+
+/* Finer scales lose less on inputs with outliers: INT8, whose steps are all alike, shows it best.
+ */
+static void test_granularities(void **state)
+{
+    (void)state;
+    static problem p;
+    static outcome out;
+    static const char *const scales[] = {
+        "q_scale=tensor;k_scale=tensor", "q_scale=kv_head;k_scale=kv_head",
+        "q_scale=head;k_scale=head", "q_scale=block;k_scale=block;scale_rows=8",
+        "q_scale=token;k_scale=token"};
+    double errors[5] = {0};
+    make(&p);
+    p.attend.quantised = PCAST_STAGE_Q | PCAST_STAGE_K;
+    for (int i = 0; i < 5; i++) {
+        char spec[256];
+        snprintf(spec, sizeof spec, "paper:qkv=int8;p_format=f32;block=8;%s", scales[i]);
+        run(&p.attend, spec, &out);
+        for (int h = 0; h < 2 * HEADS; h++)
+            errors[i] += out.heads[h].summary.mse;
+    }
+    print_message("mse by scale: tensor %.3g, kv_head %.3g, head %.3g, block %.3g, token %.3g\n",
+                  errors[0], errors[1], errors[2], errors[3], errors[4]);
+    for (int i = 1; i < 5; i++)
+        assert_true(errors[i] < errors[i - 1]);
+}
+
+/* Rotation and the mean of K change nothing but rounding, where nothing is quantised: log-sum-exp
+ * too, thanks to its correction. */
+static void test_exact_transforms(void **state)
+{
+    (void)state;
+    static problem p;
+    static outcome plain, turned, centred, both;
+    make(&p);
+    run(&p.attend, "paper:p_format=f32;lse=e", &plain);
+    run(&p.attend, "paper:p_format=f32;lse=e;rotation=yes", &turned);
+    run(&p.attend, "paper:p_format=f32;lse=e;k_mean=yes", &centred);
+    run(&p.attend, "paper:p_format=f32;lse=e;k_mean=yes;rotation=yes;mask=causal", &both);
+    assert_true(largest_difference(plain.o, turned.o, Q_SIZE) < 1e-4);
+    assert_true(largest_difference(plain.lse, turned.lse, ROWS) < 1e-4);
+    assert_true(largest_difference(plain.o, centred.o, Q_SIZE) < 1e-4);
+    assert_true(largest_difference(plain.lse, centred.lse, ROWS) < 1e-4);
+    for (int h = 0; h < 2 * HEADS; h++)
+        assert_true(both.heads[h].summary.rel_l2 < 1e-5 && both.heads[h].lse_error < 1e-4);
+}
+
+/* Keys beyond the length set no scale. */
+static void test_lengths(void **state)
+{
+    (void)state;
+    static problem p, poisoned;
+    static outcome expected, got;
+    const size_t lengths[2] = {41, 9};
+    static const char *const specs[] = {"fa3", "sage2pp", "hpc-ops", "vllm-triton",
+                                        "fa3:block=16;v_scale=block;k_scale=block;promotion=tile"};
+    make(&p);
+    make(&poisoned);
+    for (size_t i = 0; i < K_SIZE; i++)
+        if (i / DIM % TOKENS >= lengths[i / DIM / TOKENS / KV_HEADS])
+            poisoned.k[i] = poisoned.v[i] = i % 2 ? NAN : 1e30f;
+    p.attend.kv_lengths = poisoned.attend.kv_lengths = lengths;
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        run(&p.attend, specs[i], &expected);
+        run(&poisoned.attend, specs[i], &got);
+        assert_memory_equal(expected.o, got.o, sizeof got.o);
+        assert_memory_equal(expected.lse, got.lse, sizeof got.lse);
+    }
+}
+
+/* Variances of independent stages add up: the rest is small beside the whole. */
+static void test_stages_add_up(void **state)
+{
+    (void)state;
+    static problem p;
+    static outcome out;
+    static pcast_stage_errors errors[2 * HEADS];
+    pcast_kernel kernel;
+    pcast_error err = {""};
+    make(&p);
+    pcast_draw_inputs(6, 0, 0, Q_SIZE, p.q);
+    pcast_draw_inputs(6, 1, 0, K_SIZE, p.k);
+    pcast_draw_inputs(6, 2, 0, K_SIZE, p.v);
+    assert_int_equal(pcast_kernel_parse("fa3", &kernel, NULL, &err), PCAST_OK);
+    const pcast_run one = {.kernels = &kernel, .kernel_count = 1, .cpu = pcast_cpu_detect()};
+    const pcast_attend_result result = {.o = out.o, .lse = out.lse, .heads = out.heads};
+    assert_int_equal(pcast_attend_stages(&p.attend, &one, &result, errors, &err), PCAST_OK);
+    for (int h = 0; h < 2 * HEADS; h++) {
+        const pcast_stage_errors *e = &errors[h];
+        const double parts = 5 * e->all - e->without_q - e->without_k - e->without_v -
+                             e->without_p - e->without_output;
+        assert_near(parts / e->all, 1, 0.2);
+        assert_bits_f64(e->all, out.heads[h].summary.mse);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_rotation_is_orthogonal),
+        cmocka_unit_test(test_mean),
+        cmocka_unit_test(test_scales_by_head),
+        cmocka_unit_test(test_granularities),
+        cmocka_unit_test(test_exact_transforms),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_stages_add_up),
+    };
+    return cmocka_run_group_tests_name("quantize", tests, NULL, NULL);
+}
