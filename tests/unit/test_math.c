@@ -118,6 +118,9 @@ static void test_exp2_f32(void **state)
     assert_bits_f32(pcast_exp2_f32(-150.0f), 0.0f);
     assert_bits_f32(pcast_exp2_f32(-INFINITY), 0.0f);
     assert_true(isnan(pcast_exp2_f32(NAN)));
+    /* The two nearest to a midpoint of all arguments: 2^-58.9 and 2^-56.9 of the result. */
+    assert_bits_f32(pcast_exp2_f32(-0x1.5a3f34p-21f), 0x1.fffffp-1f);
+    assert_bits_f32(pcast_exp2_f32(-0x1.e7526ep-6f), 0x1.f58d62p-1f);
 }
 
 static void test_log_f32(void **state)
@@ -130,6 +133,9 @@ static void test_log_f32(void **state)
     assert_bits_f32(pcast_log_f32(0x1.000002p+0f), 0x1.fffffep-24f);
     assert_bits_f32(pcast_log_f32(0x1p-149f), -0x1.9d1dap+6f);
     assert_bits_f32(pcast_log_f32(0x1.fffffep+127f), 0x1.62e43p+6f);
+    /* The two nearest to a midpoint of all arguments: 2^-57.8 and 2^-56.7 of the result. */
+    assert_bits_f32(pcast_log_f32(0x1.b121a6p+76f), 0x1.a9a3f2p+5f);
+    assert_bits_f32(pcast_log_f32(0x1.bacb4ap+25f), 0x1.1e0696p+4f);
 
     for (int n = -149; n < 128; n++)
         assert_bits_f32(pcast_log2_f32(ldexpf(1.0f, n)), (float)n);
