@@ -79,17 +79,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_CPU:
         return cli_take_cpu(arg, &options->cpu, state);
     case KEY_Q:
-        options->q = arg;
+        options->input.q = arg;
         return 0;
     case KEY_K:
-        options->k = arg;
+        options->input.k = arg;
         return 0;
     case KEY_V:
-        options->v = arg;
+        options->input.v = arg;
         return 0;
     case KEY_LAYER:
-        cli_list_free(&options->layers);
-        if (cli_list_parse(arg, &options->layers, &err) != PCAST_OK)
+        cli_list_free(&options->input.layers);
+        if (cli_list_parse(arg, &options->input.layers, &err) != PCAST_OK)
             return cli_bad(state, "--layer: %s", err.text);
         return 0;
     case KEY_SOURCE:
@@ -122,16 +122,17 @@ static int check_kind(const sweep_options *options, int tensors)
 {
     const cli_grid *grid = &options->grid;
     if (!tensors) {
-        if (options->layers.count > 0 || options->source != NULL || options->softmax_scale > 0)
+        if (options->input.layers.count > 0 || options->source != NULL ||
+            options->softmax_scale > 0)
             return cli_fail(EXIT_USAGE, options->name,
                             "--layer, --source and --softmax-scale go with --q, --k and --v");
         return EXIT_OK;
     }
-    if (options->q == NULL || options->k == NULL || options->v == NULL)
+    if (options->input.q == NULL || options->input.k == NULL || options->input.v == NULL)
         return cli_fail(EXIT_USAGE, options->name, "--%s: missing; tensors need --q, --k and --v",
-                        options->q == NULL   ? "q"
-                        : options->k == NULL ? "k"
-                                             : "v");
+                        options->input.q == NULL   ? "q"
+                        : options->input.k == NULL ? "k"
+                                                   : "v");
     const char *synthetic_only = grid->delta_text.count > 0 ? "delta"
                                  : grid->n_text.count > 0   ? "n"
                                  : grid->dim_text.count > 0 ? "dim"
@@ -141,34 +142,6 @@ static int check_kind(const sweep_options *options, int tensors)
     if (synthetic_only != NULL)
         return cli_fail(EXIT_USAGE, options->name,
                         "--%s: does not go with tensors, which bring their own", synthetic_only);
-    return EXIT_OK;
-}
-
-/* The mark "{layer}" and --layer go together, in all three paths; layers are whole numbers. */
-static int check_layers(const sweep_options *options)
-{
-    const char *const paths[3] = {options->q, options->k, options->v}, *const names[3] = {"q", "k",
-                                                                                          "v"};
-    pcast_error err;
-    int from_stdin = 0;
-    for (int i = 0; i < 3; i++) {
-        const int has_mark = strstr(paths[i], "{layer}") != NULL;
-        if (has_mark && options->layers.count == 0)
-            return cli_fail(EXIT_USAGE, options->name,
-                            "--layer: missing, {layer} in --%s stands for it", names[i]);
-        if (!has_mark && options->layers.count > 1)
-            return cli_fail(EXIT_USAGE, options->name,
-                            "--%s: several layers need {layer} in the path", names[i]);
-        from_stdin += cli_is_stdin(paths[i]);
-    }
-    if (from_stdin > 1)
-        return cli_fail(EXIT_USAGE, options->name,
-                        "standard input can be only one of --q, --k and --v");
-    for (size_t i = 0; i < options->layers.count; i++) {
-        unsigned long long layer;
-        if (cli_parse_count(options->layers.items[i], 0, 1000000, &layer, &err) != PCAST_OK)
-            return cli_fail(EXIT_USAGE, options->name, "--layer: %s", err.text);
-    }
     return EXIT_OK;
 }
 
@@ -230,7 +203,8 @@ static int write_files(const sweep_options *options, int tensors, int argc, char
 
 static int run(sweep_options *options, int argc, char **argv)
 {
-    const int tensors = options->q != NULL || options->k != NULL || options->v != NULL;
+    const int tensors =
+        options->input.q != NULL || options->input.k != NULL || options->input.v != NULL;
     int code = check_kind(options, tensors);
     if (code == EXIT_OK)
         code = grid_resolve_kernels(&options->grid, options->name);
@@ -239,7 +213,7 @@ static int run(sweep_options *options, int argc, char **argv)
     if (code == EXIT_OK && !tensors)
         code = grid_check_rows(&options->grid, options->name);
     if (code == EXIT_OK && tensors)
-        code = check_layers(options);
+        code = layers_check(&options->input, options->name);
     if (code != EXIT_OK)
         return code;
     if (options->trials == 0)
@@ -258,6 +232,6 @@ int cli_sweep(int argc, char **argv)
         code = run(&options, argc, given);
     free(given);
     grid_free(&options.grid);
-    cli_list_free(&options.layers);
+    cli_list_free(&options.input.layers);
     return code < 0 ? EXIT_OK : code;
 }

@@ -5,6 +5,7 @@
 
 #include "csv.h"
 #include "grid.h"
+#include "layers.h"
 #include "pcast/experiment.h"
 
 typedef struct sweep_options {
@@ -15,8 +16,7 @@ typedef struct sweep_options {
     pcast_cpu cpu;
     const char *output;
     /* Tensors. */
-    const char *q, *k, *v; /* paths; "{layer}" stands for the layer's number in two digits */
-    cli_list layers;
+    layer_input input;
     const char *source;
     float softmax_scale;
 } sweep_options;

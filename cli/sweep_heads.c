@@ -8,78 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct sink_choice {
-    int automatic;
-    size_t count;
-} sink_choice;
-
-/* auto, auto:K or K. */
-static pcast_status parse_sinks(const cli_list *text, sink_choice *choice, pcast_error *err)
-{
-    *choice = (sink_choice){1, 4};
-    if (text->count == 0)
-        return PCAST_OK;
-    const char *item = text->items[0];
-    unsigned long long count = 4;
-    pcast_status status = PCAST_OK;
-    if (text->count > 1) {
-        snprintf(err->text, sizeof err->text, "one choice on tensors, not a list");
-        return PCAST_ERR_VALUE;
-    }
-    choice->automatic = strncmp(item, "auto", 4) == 0;
-    if (strncmp(item, "auto:", 5) == 0)
-        item += 5;
-    if (strcmp(item, "auto") != 0)
-        status = cli_parse_count(item, 1, 1ull << 32, &count, err);
-    choice->count = (size_t)count;
-    return status;
-}
-
-/* The pattern with every "{layer}" replaced. */
-static char *layer_path(const char *pattern, unsigned long long layer)
-{
-    static const char mark[] = "{layer}";
-    char *path = cli_alloc(strlen(pattern) * 4 + 1, 1); /* a mark of 7 becomes at most 20 digits */
-    char *out = path;
-    for (const char *in = pattern; *in != '\0';) {
-        if (strncmp(in, mark, sizeof mark - 1) == 0) {
-            out += sprintf(out, "%02llu", layer);
-            in += sizeof mark - 1;
-        } else {
-            *out++ = *in++;
-        }
-    }
-    return path;
-}
-
-/* One layer's files. */
-typedef struct layer_files {
-    char *paths[3]; /* of Q, K and V */
-    pcast_tensor tensors[3];
-} layer_files;
-
-static pcast_status read_layer(const sweep_options *options, unsigned long long layer,
-                               layer_files *files, pcast_error *err)
-{
-    const char *const patterns[3] = {options->q, options->k, options->v};
-    static const char *const names[3] = {"q", "k", "v"};
-    pcast_status status = PCAST_OK;
-    *files = (layer_files){0};
-    for (int i = 0; status == PCAST_OK && i < 3; i++) {
-        files->paths[i] = layer_path(patterns[i], layer);
-        status = pcast_tensor_read(files->paths[i], names[i], PCAST_E4M3, &files->tensors[i], err);
-    }
-    return status;
-}
-
-static void layer_files_free(layer_files *files)
-{
-    for (int i = 0; i < 3; i++) {
-        free(files->paths[i]);
-        pcast_tensor_free(&files->tensors[i]);
-    }
-}
-
 static void write_rows(const sweep_options *options, csv_writer *csv, const char *layer,
                        const pcast_tensor tensors[3], const sink_choice *sinks,
                        const pcast_head *heads, const pcast_summary *summaries)
@@ -102,7 +30,7 @@ static void write_rows(const sweep_options *options, csv_writer *csv, const char
                 .theory_exact = NAN,
                 .mse_theory = NAN,
                 .head = &heads[head],
-                .source = options->source != NULL ? options->source : options->q,
+                .source = options->source != NULL ? options->source : options->input.q,
                 .layer = layer,
                 .head_index = head,
             };
@@ -145,10 +73,10 @@ static pcast_status run_layer(const sweep_options *options, csv_writer *csv, con
 
 int sweep_heads(const sweep_options *options, csv_writer *csv)
 {
-    const size_t layers = options->layers.count > 0 ? options->layers.count : 1;
+    const size_t layers = layers_count(&options->input);
     pcast_error err = {""};
     sink_choice sinks;
-    if (parse_sinks(&options->grid.sinks_text, &sinks, &err) != PCAST_OK)
+    if (parse_sink_choice(&options->grid.sinks_text, &sinks, &err) != PCAST_OK)
         return cli_fail(EXIT_USAGE, options->name, "--sinks: %s", err.text);
 
     pcast_kernel *kernels;
@@ -158,16 +86,13 @@ int sweep_heads(const sweep_options *options, csv_writer *csv)
     sweep_write_header(csv, 1);
     pcast_status status = PCAST_OK;
     for (size_t i = 0; status == PCAST_OK && i < layers; i++) {
-        const char *layer = options->layers.count > 0 ? options->layers.items[i] : "";
-        unsigned long long number = 0;
         layer_files files = {0};
-        if (*layer != '\0') /* checked with the options */
-            number = strtoull(layer, NULL, 10);
-        status = read_layer(options, number, &files, &err);
+        status = layers_read(&options->input, i, &files, &err);
         if (status == PCAST_OK) {
             const size_t heads = files.tensors[0].rank > 0 ? files.tensors[0].shape[0] : 0;
             progress.total = layers * heads;
-            status = run_layer(options, csv, &run, &sinks, layer, &files, &err);
+            status = run_layer(options, csv, &run, &sinks, layers_name(&options->input, i), &files,
+                               &err);
             progress.done_before += heads;
         }
         layer_files_free(&files);
