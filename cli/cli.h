@@ -29,6 +29,7 @@ typedef struct cli_command {
 int cli_attend(int argc, char **argv);
 int cli_codec(int argc, char **argv);
 int cli_compare(int argc, char **argv);
+int cli_diagnose(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_kernels(int argc, char **argv);

@@ -14,6 +14,8 @@ static const cli_command commands[] = {
     {"plot", "draw a sweep's CSV as SVG or PNG", cli_plot},
     {"summary", "say in a few lines what a sweep's CSV shows", cli_summary},
     {"attend", "run one kernel on Q, K, V: output, LSE, intermediates, metrics", cli_attend},
+    {"diagnose", "what a kernel does to a model's heads, and which setting loses least",
+     cli_diagnose},
     {"kernels", "the kernels pcast knows, with every field, source and caveat", cli_kernels},
     {"diff", "two tensors bit by bit: first difference, ulp distances", cli_diff},
     {"codec", "convert single values between FP8 and other formats", cli_codec},

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pcast diagnose: a model's heads under a kernel, what they lose, and which setting loses least. */
+#include "diagnose.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_KERNEL = 0x100,
+    KEY_MASK,
+    KEY_Q,
+    KEY_K,
+    KEY_V,
+    KEY_LAYER,
+    KEY_SINKS,
+    KEY_SOFTMAX_SCALE,
+    KEY_QUANTIZE,
+    KEY_TEXT,
+    KEY_TRADE_OFF,
+    KEY_REPORT,
+    KEY_THREADS,
+    KEY_CPU,
+};
+
+static const struct argp_option diagnose_argp_options[] = {
+    {NULL, 0, NULL, 0, "What to diagnose:", 1},
+    {"kernel", KEY_KERNEL, "SPEC", 0, "NAME[:field=value;...] (paper); see pcast kernels", 0},
+    {"mask", KEY_MASK, "MASK", 0, "none, causal (aligned bottom-right) or causal_top_left", 0},
+    {"q", KEY_Q, "FILE", 0,
+     "Q [heads, tokens, dim], NPY or safetensors; {layer} stands for the layer in two digits", 0},
+    {"k", KEY_K, "FILE", 0, "K [KV heads, tokens, dim], positions applied", 0},
+    {"v", KEY_V, "FILE", 0, "V [KV heads, tokens, dim]", 0},
+    {"layer", KEY_LAYER, "LIST", 0, "layers to read, for {layer} in the paths", 0},
+    {"sinks", KEY_SINKS, "auto[:K]|K", 0,
+     "the K keys with most attention (auto:4), or the first K keys", 0},
+    {"softmax-scale", KEY_SOFTMAX_SCALE, "NUMBER", 0, "multiplies Q.K (1/sqrt(dim))", 0},
+    {"quantize", KEY_QUANTIZE, NULL, 0,
+     "also what quantising Q, K and V as the kernel's fields say contributes", 0},
+    {NULL, 0, NULL, 0, "Results:", 2},
+    {"output", 'o', "FILE", 0, "CSV, one row a head; - is stdout (default)", 0},
+    {"text", KEY_TEXT, NULL, 0, "a table and advice for people instead of CSV", 0},
+    {"trade-off", KEY_TRADE_OFF, "FILE", 0, "CSV: every order, S and tau, and what it costs", 0},
+    {"report", KEY_REPORT, "FILE", 0, "one self-contained HTML page with figures", 0},
+    {NULL, 0, NULL, 0, "Running:", 3},
+    {"threads", KEY_THREADS, "NUMBER", 0, "threads (one for each processor)", 0},
+    {"cpu", KEY_CPU, "LEVEL", 0, "highest CPU level: scalar, avx2, avx512 or native", 0},
+    {"help", 'h', NULL, 0, "print this help", -1},
+    {0},
+};
+
+static error_t take_list(const char *option, const char *arg, cli_list *list,
+                         struct argp_state *state)
+{
+    pcast_error err;
+    cli_list_free(list);
+    if (cli_list_parse(arg, list, &err) != PCAST_OK)
+        return cli_bad(state, "--%s: %s", option, err.text);
+    return 0;
+}
+
+static error_t take_softmax_scale(const char *arg, float *scale, struct argp_state *state)
+{
+    pcast_error err;
+    double value;
+    if (cli_parse_double(arg, &value, &err) != PCAST_OK || !((float)value > 0))
+        return cli_bad(state, "--softmax-scale: '%s' is not a positive number", arg);
+    *scale = strtof(arg, NULL);
+    return 0;
+}
+
+static error_t take_kernel(diagnose_options *options, int key, const char *arg,
+                           struct argp_state *state)
+{
+    pcast_error err;
+    pcast_kernel scratch = {0};
+    if (key == KEY_KERNEL) {
+        options->spec = arg;
+        if (pcast_kernel_parse(arg, &options->kernel, NULL, &err) != PCAST_OK)
+            return cli_bad(state, "--kernel: %s", err.text);
+        return 0;
+    }
+    options->mask = arg;
+    if (pcast_kernel_set(&scratch, PCAST_FIELD_MASK, arg, &err) != PCAST_OK)
+        return cli_bad(state, "--%s", err.text);
+    return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    diagnose_options *options = state->input;
+    switch (key) {
+    case KEY_KERNEL:
+    case KEY_MASK:
+        return take_kernel(options, key, arg, state);
+    case KEY_Q:
+        options->input.q = arg;
+        return 0;
+    case KEY_K:
+        options->input.k = arg;
+        return 0;
+    case KEY_V:
+        options->input.v = arg;
+        return 0;
+    case KEY_LAYER:
+        return take_list("layer", arg, &options->input.layers, state);
+    case KEY_SINKS:
+        return take_list("sinks", arg, &options->sinks_text, state);
+    case KEY_SOFTMAX_SCALE:
+        return take_softmax_scale(arg, &options->softmax_scale, state);
+    case KEY_QUANTIZE:
+        options->quantize = 1;
+        return 0;
+    case KEY_TEXT:
+        options->text = 1;
+        return 0;
+    case KEY_TRADE_OFF:
+        options->trade_off = arg;
+        return 0;
+    case KEY_REPORT:
+        options->report = arg;
+        return 0;
+    case KEY_THREADS:
+        return cli_take_count("threads", arg, 1, 1024, &options->threads, state);
+    case KEY_CPU:
+        return cli_take_cpu(arg, &options->cpu, state);
+    case 'o':
+        options->output = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->input.q == NULL || options->input.k == NULL || options->input.v == NULL)
+            return cli_bad(state, "--q, --k and --v are needed");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp diagnose_argp = {
+    .options = diagnose_argp_options,
+    .parser = parse_option,
+    .doc = "Says what a kernel's cast of P does to a model's heads, why (sinks, gap, spread, how "
+           "the running maximum lags), what theory predicts, and which order, S and "
+           "rescale_threshold would lose least, by simulating them all."
+           "\vExample:\n"
+           "  pcast diagnose --kernel fa3 --q 'l{layer}_q.npy' --k 'l{layer}_k.npy' --v "
+           "'l{layer}_v.npy' --layer 0:29:1 --mask causal --report model.html",
+};
+
+/* Runs one layer and appends its heads. */
+static pcast_status add_stages(const diagnose_options *options, const layer_files *files,
+                               const pcast_run *run, size_t count, diagnosed_head *heads,
+                               pcast_error *err)
+{
+    const pcast_attend attend = {.q = &files->tensors[0],
+                                 .k = &files->tensors[1],
+                                 .v = &files->tensors[2],
+                                 .softmax_scale = options->softmax_scale};
+    const size_t queries = files->tensors[0].shape[1], dim = files->tensors[2].shape[2];
+    const pcast_attend_result result = {
+        .o = cli_alloc(count * queries, dim * sizeof(float)),
+        .lse = cli_alloc(count * queries, sizeof(float)),
+        .heads = cli_alloc(count, sizeof(pcast_attend_head)),
+    };
+    pcast_stage_errors *errors = cli_alloc(count, sizeof *errors);
+    const pcast_status status = pcast_attend_stages(&attend, run, &result, errors, err);
+    for (size_t h = 0; status == PCAST_OK && h < count; h++)
+        heads[h].stages = errors[h];
+    free(result.o);
+    free(result.lse);
+    free(result.heads);
+    free(errors);
+    return status;
+}
+
+static pcast_status add_layer(const diagnose_options *options, const layer_files *files,
+                              const char *layer, const pcast_run *run, diagnosed *all,
+                              pcast_error *err)
+{
+    const pcast_tensor *q = &files->tensors[0], *k = &files->tensors[1];
+    const size_t count = q->rank > 0 ? q->shape[0] : 0, keys = k->rank > 1 ? k->shape[1] : 0;
+    const size_t sinks = options->sinks.count < keys ? options->sinks.count : keys;
+    const pcast_heads experiment = {
+        .q = q,
+        .k = k,
+        .v = &files->tensors[2],
+        .sinks = options->sinks.count,
+        .auto_sinks = options->sinks.automatic,
+        .softmax_scale = options->softmax_scale,
+        .names = {files->paths[0], files->paths[1], files->paths[2]},
+    };
+    pcast_diagnosis *diagnoses = cli_alloc(count, sizeof *diagnoses);
+    double *errors = cli_alloc(count * all->candidate_count, sizeof *errors);
+    for (size_t h = 0; h < count; h++)
+        diagnoses[h].head.sinks = cli_alloc(sinks, sizeof *diagnoses[h].head.sinks);
+    pcast_status status = pcast_diagnose(&experiment, run, diagnoses, errors, err);
+    if (status != PCAST_OK) {
+        for (size_t h = 0; h < count; h++)
+            free(diagnoses[h].head.sinks);
+    } else {
+        diagnosed_head *heads = realloc(all->heads, (all->count + count) * sizeof *heads);
+        double *more =
+            realloc(all->errors, (all->count + count) * all->candidate_count * sizeof *more);
+        if (heads == NULL || more == NULL)
+            exit(cli_fail(EXIT_OUTPUT, options->name, "out of memory"));
+        all->heads = heads;
+        all->errors = more;
+        memcpy(more + all->count * all->candidate_count, errors,
+               count * all->candidate_count * sizeof *more);
+        for (size_t h = 0; h < count; h++)
+            heads[all->count + h] =
+                (diagnosed_head){.layer = layer, .index = h, .diagnosis = diagnoses[h]};
+        if (options->quantize)
+            status = add_stages(options, files, run, count, heads + all->count, err);
+        all->count += count;
+        all->keys = keys;
+        all->sinks = sinks;
+    }
+    free(diagnoses);
+    free(errors);
+    return status;
+}
+
+static pcast_status diagnose_layers(const diagnose_options *options, diagnosed *all,
+                                    pcast_error *err)
+{
+    cli_progress progress;
+    const size_t layers = layers_count(&options->input);
+    const pcast_run run = {.kernels = &options->kernel,
+                           .kernel_count = 1,
+                           .threads = (int)options->threads,
+                           .cpu = options->cpu,
+                           .progress = cli_progress_update,
+                           .progress_context = &progress};
+    pcast_status status = PCAST_OK;
+    cli_progress_start(&progress, "heads", layers);
+    for (size_t i = 0; status == PCAST_OK && i < layers; i++) {
+        layer_files files = {0};
+        status = layers_read(&options->input, i, &files, err);
+        if (status == PCAST_OK) {
+            const size_t heads = files.tensors[0].rank > 0 ? files.tensors[0].shape[0] : 0;
+            progress.total = layers * heads;
+            status = add_layer(options, &files, layers_name(&options->input, i), &run, all, err);
+            progress.done_before += heads;
+        }
+        layer_files_free(&files);
+    }
+    cli_progress_end(&progress);
+    if (status == PCAST_OK)
+        all->overall = pcast_choose(&options->kernel, all->candidates, all->candidate_count,
+                                    all->errors, all->count);
+    return status;
+}
+
+/* Writes one of the results; returns the code, after a line where opening fails. */
+static int write_one(const diagnose_options *options, const diagnosed *all, const char *path,
+                     int kind, cli_output *output)
+{
+    pcast_error err;
+    if (cli_output_open(output, path, &err) != PCAST_OK)
+        return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
+    csv_writer csv = {.stream = output->stream};
+    int code = EXIT_OK;
+    if (kind == 0 && options->text)
+        diagnose_write_text(output->stream, options, all);
+    else if (kind == 0)
+        diagnose_write_csv(&csv, options, all);
+    else if (kind == 1)
+        diagnose_write_trade_off(&csv, all);
+    else
+        code = diagnose_write_html(output->stream, options, all);
+    return code;
+}
+
+/* All results, then all of them committed. */
+static int write_all(const diagnose_options *options, const diagnosed *all)
+{
+    const char *const paths[] = {options->trade_off, options->report, options->output};
+    static const int kinds[] = {1, 2, 0};
+    cli_output outputs[3];
+    size_t opened = 0;
+    int code = EXIT_OK;
+    for (int i = 0; code == EXIT_OK && i < 3; i++) {
+        if (i < 2 && paths[i] == NULL)
+            continue;
+        code = write_one(options, all, paths[i], kinds[i], &outputs[opened]);
+        opened += code == EXIT_OK || kinds[i] == 2;
+    }
+    for (size_t i = 0; i < opened; i++)
+        code = cli_output_finish(&outputs[i], code, options->name);
+    return code;
+}
+
+static int run(diagnose_options *options)
+{
+    diagnosed all = {0};
+    pcast_error err = {""};
+    int code = layers_check(&options->input, options->name);
+    if (options->mask != NULL)
+        pcast_kernel_set(&options->kernel, PCAST_FIELD_MASK, options->mask, NULL);
+    if (code == EXIT_OK && pcast_kernel_validate(&options->kernel, &err) != PCAST_OK)
+        code = cli_fail(EXIT_USAGE, options->name, "--kernel %.100s: %s", options->spec, err.text);
+    if (code == EXIT_OK &&
+        parse_sink_choice(&options->sinks_text, &options->sinks, &err) != PCAST_OK)
+        code = cli_fail(EXIT_USAGE, options->name, "--sinks: %s", err.text);
+    if (code == EXIT_OK) {
+        all.candidate_count = pcast_candidates(&options->kernel, all.candidates);
+        const pcast_status status = diagnose_layers(options, &all, &err);
+        if (status != PCAST_OK)
+            code = cli_fail(cli_exit_code(status), options->name, "%s", err.text);
+    }
+    if (code == EXIT_OK)
+        code = write_all(options, &all);
+    for (size_t h = 0; h < all.count; h++)
+        free(all.heads[h].diagnosis.head.sinks);
+    free(all.heads);
+    free(all.errors);
+    return code;
+}
+
+int cli_diagnose(int argc, char **argv)
+{
+    diagnose_options options = {.name = argv[0], .spec = "paper", .cpu = pcast_cpu_detect()};
+    pcast_kernel_parse(options.spec, &options.kernel, NULL, NULL);
+    int code = cli_parse(&diagnose_argp, argc, argv, &options);
+    if (code == EXIT_OK)
+        code = run(&options);
+    cli_list_free(&options.input.layers);
+    cli_list_free(&options.sinks_text);
+    return code < 0 ? EXIT_OK : code;
+}
