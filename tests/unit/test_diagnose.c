@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Diagnosis of synthetic heads whose gap and spread are known: what is found, what is predicted,
+ * and whether the recommendation is as good as a search over a finer grid. */
+#include "pcast/diagnose.h"
+
+#include "random/draws.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { CASES = 6, QUERIES = 32, KEYS = 512, VALUE_DIM = 8, SINKS = 2 };
+
+/* One head each: the sinks score gap above the others, all with this spread. */
+static const struct {
+    double gap, spread;
+} cases[CASES] = {{0, 1}, {4, 1}, {8, 1}, {12, 1}, {6, 2.5}, {0, 4}};
+
+static float q[CASES * QUERIES * QUERIES], k[CASES * KEYS * QUERIES];
+static float v[CASES * KEYS * VALUE_DIM];
+static size_t sinks[CASES][SINKS];
+static pcast_diagnosis found[CASES];
+static pcast_candidate candidates[PCAST_CANDIDATES_MAX];
+static double errors[CASES * PCAST_CANDIDATES_MAX];
+static size_t candidate_count;
+static pcast_tensor tensors[3];
+
+/* Q is the identity, so that K holds the scores themselves. */
+static pcast_heads make(void)
+{
+    uint64_t random = 4711;
+    for (size_t h = 0; h < CASES; h++) {
+        for (size_t i = 0; i < QUERIES; i++)
+            q[(h * QUERIES + i) * QUERIES + i] = 1;
+        for (size_t j = 0; j < KEYS; j++)
+            for (size_t i = 0; i < QUERIES; i++)
+                k[(h * KEYS + j) * QUERIES + i] =
+                    (float)(cases[h].spread *
+                                pcast_normal_quantile(test_uniform(&random) + 0x1p-54) +
+                            (j < SINKS ? cases[h].gap : 0));
+        for (size_t i = 0; i < KEYS * VALUE_DIM; i++)
+            v[h * KEYS * VALUE_DIM + i] =
+                (float)pcast_normal_quantile(test_uniform(&random) + 0x1p-54);
+    }
+    tensors[0] = (pcast_tensor){.rank = 3, .shape = {CASES, QUERIES, QUERIES}, .data = q};
+    tensors[1] = (pcast_tensor){.rank = 3, .shape = {CASES, KEYS, QUERIES}, .data = k};
+    tensors[2] = (pcast_tensor){.rank = 3, .shape = {CASES, KEYS, VALUE_DIM}, .data = v};
+    return (pcast_heads){
+        .q = &tensors[0], .k = &tensors[1], .v = &tensors[2], .sinks = SINKS, .softmax_scale = 1};
+}
+
+static pcast_heads diagnose(const char *spec, pcast_kernel *kernel)
+{
+    pcast_error err = {""};
+    const pcast_heads experiment = make();
+    assert_int_equal(pcast_kernel_parse(spec, kernel, NULL, &err), PCAST_OK);
+    candidate_count = pcast_candidates(kernel, candidates);
+    for (size_t h = 0; h < CASES; h++)
+        found[h].head.sinks = sinks[h];
+    const pcast_run run = {.kernels = kernel, .kernel_count = 1, .cpu = pcast_cpu_detect()};
+    if (pcast_diagnose(&experiment, &run, found, errors, &err) != PCAST_OK)
+        fail_msg("%s", err.text);
+    return experiment;
+}
+
+/* Known spread and gap, to what 32 queries of 512 keys tell; the largest of two sinks lies 0.564
+ * spreads above their mean (delta_2 = 1/sqrt(pi)). */
+static void test_shape(void **state)
+{
+    (void)state;
+    pcast_kernel kernel;
+    diagnose("paper", &kernel);
+    for (size_t h = 0; h < CASES; h++) {
+        const double spread = cases[h].spread;
+        assert_near(found[h].shape.score_sd / spread, 1, 0.02);
+        assert_near(found[h].head.gap, cases[h].gap + 0.5641896 * spread, 0.5 * spread);
+    }
+    /* Forward and S = 1: both predictions against what was simulated. They take the row's final
+     * maximum: right where the sinks set it in the first tile, too much where it rises later. */
+    for (size_t h = 0; h < CASES; h++) {
+        const double lost = found[h].simulated.underflow;
+        const double below = cases[h].gap >= 4 * cases[h].spread ? 0.03 : 0.15;
+        assert_true(found[h].shape.underflow_normal > lost - 0.03 &&
+                    found[h].shape.underflow_normal < lost + below);
+        assert_true(found[h].shape.underflow_shape > lost - 0.03 &&
+                    found[h].shape.underflow_shape < lost + below);
+    }
+}
+
+/* Saturation is predicted from the scores alone; the simulation counts it. */
+static void test_saturation(void **state)
+{
+    (void)state;
+    pcast_kernel kernel;
+    diagnose("fa4-offset8-tau4", &kernel);
+    int some = 0;
+    for (size_t h = 0; h < CASES; h++) {
+        assert_near(found[h].shape.saturated, found[h].simulated.saturated,
+                    1e-6 + 0.02 * found[h].simulated.saturated);
+        some |= found[h].simulated.saturated > 0;
+    }
+    assert_true(some);
+}
+
+enum { FINE_MAX = 700 };
+
+/* The least error of each head over a grid with half steps of log2 S and of tau, and both orders.
+ */
+static void search_finely(const pcast_heads *experiment, const pcast_kernel *kernel,
+                          double best[CASES])
+{
+    static pcast_kernel kernels[FINE_MAX];
+    static pcast_summary summaries[CASES * FINE_MAX];
+    static pcast_head heads[CASES];
+    size_t count = 0;
+    for (int order = 0; order < 2; order++)
+        for (int s = 0; s <= 18; s++)
+            for (int t = 0; t <= 16; t++) {
+                const pcast_candidate one = {(pcast_order)order,
+                                             s == 18 ? 448 : (float)exp2(0.5 * s), 0.5f * (float)t};
+                kernels[count++] = pcast_candidate_kernel(kernel, &one);
+            }
+    pcast_error err = {""};
+    const pcast_run run = {.kernels = kernels, .kernel_count = count, .cpu = pcast_cpu_detect()};
+    for (size_t h = 0; h < CASES; h++)
+        heads[h].sinks = sinks[h];
+    if (pcast_heads_run(experiment, &run, heads, summaries, &err) != PCAST_OK)
+        fail_msg("%s", err.text);
+    for (size_t h = 0; h < CASES; h++) {
+        best[h] = INFINITY;
+        for (size_t i = 0; i < count; i++)
+            best[h] = fmin(best[h], summaries[h * count + i].rel_l2);
+    }
+}
+
+static void test_recommendation(void **state)
+{
+    (void)state;
+    pcast_kernel kernel;
+    double best[CASES];
+    const pcast_heads experiment = diagnose("fa3", &kernel);
+    search_finely(&experiment, &kernel, best);
+    for (size_t h = 0; h < CASES; h++) {
+        const pcast_choice *choice = &found[h].choice;
+        const pcast_candidate *one = &candidates[choice->best];
+        print_message("gap %g, spread %g: %s, S = %g, tau = %g: error %.4g, best of the finer grid "
+                      "%.4g, %zu ties\n",
+                      cases[h].gap, cases[h].spread, pcast_order_name(one->order),
+                      (double)one->scale, (double)one->tau, choice->error, best[h], choice->ties);
+        assert_true(choice->error <= 1.05 * best[h]);
+        assert_bits_f64(choice->error, errors[h * candidate_count + choice->best]);
+        assert_near(choice->headroom, log2(448) - log2((double)one->scale) - (double)one->tau,
+                    1e-12);
+    }
+}
+
+/* Ties, and one setting for several heads, on made-up errors. */
+static void test_choice(void **state)
+{
+    (void)state;
+    const pcast_kernel kernel = {.block = 64, .scale = 1};
+    const pcast_candidate some[] = {{PCAST_ORDER_FORWARD, 1, 0},
+                                    {PCAST_ORDER_FORWARD, 256, 4},
+                                    {PCAST_ORDER_REVERSE, 256, 0},
+                                    {PCAST_ORDER_REVERSE, 16, 0}};
+    const double one_row[] = {3, 1, 1.01, 1.015};
+    pcast_choice choice = pcast_choose(&kernel, some, 4, one_row, 1);
+    assert_int_equal(choice.ties, 3);
+    assert_int_equal(choice.best, 3); /* of the three, no stale maximum and most headroom */
+    assert_near(choice.headroom, log2(448) - 4, 1e-12);
+    /* The first is best on one head and bad on the other. */
+    const double two_rows[] = {1, 2, 1.2, 9, 9, 2, 1, 9};
+    choice = pcast_choose(&kernel, some, 4, two_rows, 2);
+    assert_int_equal(choice.best, 2);
+    assert_int_equal(choice.ties, 1);
+    assert_near(choice.error, 1.1, 1e-12);
+    const double broken[] = {NAN, 2, NAN, INFINITY};
+    choice = pcast_choose(&kernel, some, 4, broken, 1);
+    assert_int_equal(choice.best, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_recommendation),
+        cmocka_unit_test(test_choice),
+    };
+    return cmocka_run_group_tests_name("diagnose", tests, NULL, NULL);
+}
