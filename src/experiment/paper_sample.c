@@ -150,8 +150,8 @@ pcast_theory_row pcast_paper_theory_row(const pcast_paper_sample *all, size_t ke
                               1};
 }
 
-pcast_finding *pcast_paper_add(pcast_claim *claim, double value, double low, double high,
-                               double theory, const char *format, ...)
+void pcast_paper_add(pcast_claim *claim, double value, double low, double high, double theory,
+                     const char *format, ...)
 {
     pcast_finding *finding =
         &claim->findings[claim->count < PCAST_FINDINGS_MAX ? claim->count++
@@ -164,31 +164,23 @@ pcast_finding *pcast_paper_add(pcast_claim *claim, double value, double low, dou
     finding->low = low;
     finding->high = high;
     finding->theory = theory;
-    return finding;
-}
-
-void pcast_paper_conclude(pcast_claim *claim, pcast_verdict verdict, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(claim->reason, sizeof claim->reason, format, args);
-    va_end(args);
-    claim->verdict = verdict;
 }
 
 /* Mean over trials with its 95 % interval. */
-pcast_finding *pcast_paper_add_mean(pcast_claim *claim, const pcast_paper_sample *all, size_t delta,
-                                    pcast_measure *of, double theory, const char *what)
+void pcast_paper_add_mean(pcast_claim *claim, const pcast_paper_sample *all, size_t delta,
+                          pcast_measure *of, double theory, const char *what)
 {
     double *values = column(all, 0, delta, of);
-    if (values == NULL)
-        return pcast_paper_add(claim, GSL_NAN, GSL_NAN, GSL_NAN, theory, "%s", what);
+    if (values == NULL) {
+        pcast_paper_add(claim, GSL_NAN, GSL_NAN, GSL_NAN, theory, "%s", what);
+        return;
+    }
     const double n = (double)all->trials, mean = gsl_stats_mean(values, 1, all->trials);
     const double reach =
         gsl_cdf_tdist_Qinv(0.025, n - 1) * gsl_stats_sd(values, 1, all->trials) / sqrt(n);
     free(values);
-    return pcast_paper_add(claim, mean, mean - reach, mean + reach, theory, "%s at Delta = %g",
-                           what, all->plan->deltas[delta]);
+    pcast_paper_add(claim, mean, mean - reach, mean + reach, theory, "%s at Delta = %g", what,
+                    all->plan->deltas[delta]);
 }
 
 /* Paired comparison of two columns. */
@@ -206,20 +198,15 @@ pcast_paired pcast_paper_compare(const pcast_paper_sample *all, size_t kernel_a,
     return paired;
 }
 
-/* MSE of the second kernel over that of the first at one Delta. */
-pcast_finding *pcast_paper_add_mse_ratio(pcast_claim *claim, const pcast_paper_sample *all,
-                                         size_t delta)
+pcast_paired pcast_paper_add_mse_ratio(pcast_claim *claim, const pcast_paper_sample *all,
+                                       size_t delta)
 {
     const pcast_paired paired =
         pcast_paper_compare(all, 0, pcast_error_of, 1, pcast_error_of, delta, 0.01);
     const pcast_theory_row a = pcast_paper_theory_row(all, 0, delta),
                            b = pcast_paper_theory_row(all, 1, delta);
-    return pcast_paper_add(claim, paired.ratio, paired.ratio_low, paired.ratio_high,
-                           pcast_theory_mse(&b) / pcast_theory_mse(&a),
-                           "MSE ratio at Delta = %g, N = %zu", all->plan->deltas[delta], all->keys);
-}
-
-int pcast_paper_inside(const pcast_finding *finding, double low, double high)
-{
-    return finding->low >= low && finding->high <= high;
+    pcast_paper_add(claim, paired.ratio, paired.ratio_low, paired.ratio_high,
+                    pcast_theory_mse(&b) / pcast_theory_mse(&a), "MSE ratio at Delta = %g, N = %zu",
+                    all->plan->deltas[delta], all->keys);
+    return paired;
 }

@@ -51,27 +51,21 @@ double pcast_kept_of(const pcast_loss *loss);     /* what the cast keeps of it *
 pcast_theory_row pcast_paper_theory_row(const pcast_paper_sample *all, size_t kernel, size_t delta);
 
 /* Appends a finding; beyond PCAST_FINDINGS_MAX the last is overwritten. */
-pcast_finding *pcast_paper_add(pcast_claim *claim, double value, double low, double high,
-                               double theory, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+void pcast_paper_add(pcast_claim *claim, double value, double low, double high, double theory,
+                     const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 /* Mean over rows with its 95 % interval; NaN without memory. */
-pcast_finding *pcast_paper_add_mean(pcast_claim *claim, const pcast_paper_sample *all, size_t delta,
-                                    pcast_measure *of, double theory, const char *what);
-
-/* MSE of the second kernel over that of the first at one Delta. */
-pcast_finding *pcast_paper_add_mse_ratio(pcast_claim *claim, const pcast_paper_sample *all,
-                                         size_t delta);
+void pcast_paper_add_mean(pcast_claim *claim, const pcast_paper_sample *all, size_t delta,
+                          pcast_measure *of, double theory, const char *what);
 
 /* Paired comparison of two columns; NaN without memory. */
 pcast_paired pcast_paper_compare(const pcast_paper_sample *all, size_t kernel_a,
                                  pcast_measure *of_a, size_t kernel_b, pcast_measure *of_b,
                                  size_t delta, double margin);
 
-/* Does the finding's interval lie in [low, high]? */
-int pcast_paper_inside(const pcast_finding *finding, double low, double high);
-
-void pcast_paper_conclude(pcast_claim *claim, pcast_verdict verdict, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* MSE of the second kernel over that of the first at one Delta; the comparison, with a margin of
+ * 1 %. */
+pcast_paired pcast_paper_add_mse_ratio(pcast_claim *claim, const pcast_paper_sample *all,
+                                       size_t delta);
 
 #endif
