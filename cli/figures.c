@@ -152,7 +152,6 @@ static int draw_ratio(FILE *script, const void *context)
 {
     const pcast_claim *claim = context;
     static const double deltas[] = {5, 6, 6.5, 7};
-    static const double sizes[] = {1024, 4096, 16384}; /* claim E's runs, in its order */
     put_head(script, "MSE of S = 1 over MSE of S = 256, forward order", "N (keys)", "ratio");
     fprintf(script, "set logscale xy\nset xrange [512:131072]\n");
     for (int d = 0; d < 4; d++) {
@@ -166,9 +165,10 @@ static int draw_ratio(FILE *script, const void *context)
         fprintf(script, "EOD\n");
     }
     fprintf(script, "$simulated << EOD\n");
-    for (size_t i = 0; i < claim->count && i < 3; i++)
-        fprintf(script, "%g %.9g %.9g %.9g\n", sizes[i], claim->findings[i].value,
-                claim->findings[i].low, claim->findings[i].high);
+    for (size_t i = 0; i < claim->count; i++)
+        if (claim->findings[i].trials > 0)
+            fprintf(script, "%zu %.9g %.9g %.9g\n", claim->findings[i].keys,
+                    claim->findings[i].value, claim->findings[i].low, claim->findings[i].high);
     fprintf(script, "EOD\nplot ");
     for (int d = 0; d < 4; d++)
         fprintf(

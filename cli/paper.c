@@ -28,7 +28,7 @@ enum { KEY_QUICK = 0x100, KEY_CLAIM, KEY_FORMAT, KEY_FIGURES, KEY_SEED, KEY_THRE
 
 static const struct argp_option paper_argp_options[] = {
     {"quick", KEY_QUICK, NULL, 0,
-     "a sixteenth of the trials: under a minute, some claims stay undecided", 0},
+     "fewer trials: under a minute; one seed in ten at most leaves a claim undecided", 0},
     {"claim", KEY_CLAIM, "LIST", 0, "only these claims, such as B,C (all)", 0},
     {"format", KEY_FORMAT, "NAME", 0, "text (default), csv or markdown", 0},
     {"figures", KEY_FIGURES, "DIR", 0, "also draw the paper's figures into this folder, as SVG", 0},
@@ -99,8 +99,9 @@ static const struct argp paper_argp = {
     .parser = parse_option,
     .doc = "Runs an experiment for each of the paper's claims A to H and says which hold: what was "
            "computed, with 95 % "
-           "intervals and the value by theory, and a verdict that follows from them. The time of "
-           "the run is said first, on stderr.",
+           "intervals and the value by theory, and a verdict that follows from them. In CSV the "
+           "column interval says what low and high are: a two-sided interval, a one-sided upper "
+           "limit, or none where nothing is drawn. The time of the run is said first, on stderr.",
 };
 
 static double now(void)
@@ -110,7 +111,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Measures a small run and says how long the wanted claims will take. */
+/* Measures the smallest claim's quick run and says how long the wanted claims will take. */
 static void say_time(const paper_options *options)
 {
     double work = 0;
@@ -118,17 +119,51 @@ static void say_time(const paper_options *options)
         work += options->wanted[i] ? pcast_paper_work(&options->paper, i) : 0;
     if (options->figures !=
         NULL) /* six kernels over 14 Delta at 128 channels, and claim E once more */
-        work += 3.0 * 6 * 14 * 4096 * (options->paper.quick ? 24 : 384) +
+        work += 2.0 * 6 * 14 * 4096 * (options->paper.quick ? 24 : 384) +
                 pcast_paper_work(&options->paper, 'E' - 'A');
     pcast_paper small = options->paper;
     pcast_claim claim;
     pcast_error err;
     small.quick = 1;
     const double start = now();
-    if (work == 0 || pcast_paper_claim(&small, PCAST_CLAIMS - 1, &claim, &err) != PCAST_OK)
+    if (work == 0 || pcast_paper_claim(&small, 'F' - 'A', &claim, &err) != PCAST_OK)
         return;
-    const double rate = pcast_paper_work(&small, PCAST_CLAIMS - 1) / (now() - start);
+    const double rate = pcast_paper_work(&small, 'F' - 'A') / (now() - start);
     fprintf(stderr, "%s: about %.0f seconds\n", options->name, ceil(work / rate));
+}
+
+/* Where a number was found: "Delta = 5, N = 4096". */
+static void put_place(FILE *stream, double delta, size_t keys)
+{
+    if (!isnan(delta))
+        fprintf(stream, " at Delta = %g", delta);
+    if (keys > 0)
+        fprintf(stream, "%s N = %zu", isnan(delta) ? " at" : ",", keys);
+}
+
+static void put_number(FILE *stream, const pcast_finding *finding)
+{
+    fprintf(stream, "%.5g", finding->value);
+    if (finding->kind == PCAST_FINDING_INTERVAL)
+        fprintf(stream, " [%.5g, %.5g]", finding->low, finding->high);
+    else if (finding->kind == PCAST_FINDING_LIMIT)
+        fprintf(stream, " (at most %.5g)", finding->high);
+    else if (finding->keys > 0)
+        fprintf(stream, " by theory");
+}
+
+/* "1000 to 8000": the trials behind the numbers that were drawn; 0 where none was. */
+static void put_trials(FILE *stream, const pcast_claim *claim)
+{
+    size_t least = SIZE_MAX, most = 0;
+    for (size_t i = 0; i < claim->count; i++) {
+        const size_t trials = claim->findings[i].trials;
+        least = trials > 0 && trials < least ? trials : least;
+        most = trials > most ? trials : most;
+    }
+    if (least < most)
+        fprintf(stream, "%zu to ", least);
+    fprintf(stream, "%zu", most);
 }
 
 static void write_text(FILE *stream, const pcast_claim *claim, uint64_t seed)
@@ -137,15 +172,17 @@ static void write_text(FILE *stream, const pcast_claim *claim, uint64_t seed)
             pcast_verdict_name(claim->verdict), claim->reason);
     for (size_t i = 0; i < claim->count; i++) {
         const pcast_finding *finding = &claim->findings[i];
-        fprintf(stream, "   %-58s %10.5g", finding->quantity, finding->value);
-        if (finding->low != finding->high)
-            fprintf(stream, "  [%.5g, %.5g]", finding->low, finding->high);
+        fprintf(stream, "   %s", finding->quantity);
+        put_place(stream, finding->delta, finding->keys);
+        fprintf(stream, ": ");
+        put_number(stream, finding);
         if (!isnan(finding->theory))
-            fprintf(stream, "  theory %.5g", finding->theory);
+            fprintf(stream, ", theory %.5g", finding->theory);
         fprintf(stream, "\n");
     }
-    if (claim->trials > 0)
-        fprintf(stream, "   (%zu trials, seed %llu)\n", claim->trials, (unsigned long long)seed);
+    fprintf(stream, "   (");
+    put_trials(stream, claim);
+    fprintf(stream, " trials, seed %llu)\n", (unsigned long long)seed);
 }
 
 static void write_csv(csv_writer *csv, const pcast_claim *claim, uint64_t seed)
@@ -153,58 +190,57 @@ static void write_csv(csv_writer *csv, const pcast_claim *claim, uint64_t seed)
     const char id[2] = {claim->id, '\0'};
     for (size_t i = 0; i < claim->count; i++) {
         const pcast_finding *finding = &claim->findings[i];
+        void (*number)(csv_writer *, double) =
+            finding->kind == PCAST_FINDING_COMPUTED ? csv_theory : csv_number;
         csv_text(csv, id);
         csv_text(csv, claim->text);
         csv_text(csv, finding->quantity);
-        csv_number(csv, finding->value);
-        csv_number(csv, finding->low);
-        csv_number(csv, finding->high);
+        csv_known(csv, finding->delta);
+        if (finding->keys > 0)
+            csv_count(csv, finding->keys);
+        else
+            csv_empty(csv);
+        number(csv, finding->value);
+        number(csv, finding->low);
+        number(csv, finding->high);
+        csv_text(csv, pcast_finding_interval_name(finding->kind));
         csv_known(csv, finding->theory);
         csv_text(csv, pcast_verdict_name(claim->verdict));
         csv_text(csv, claim->reason);
-        csv_count(csv, claim->trials);
+        csv_count(csv, finding->trials);
         csv_count(csv, seed);
         csv_end(csv);
     }
 }
 
-/* Up to four findings: those at the paper's own N = 4096 where a claim has several N. */
-static size_t choose_findings(const pcast_claim *claim, size_t chosen[4])
-{
-    size_t count = 0, at_own = 0;
-    for (size_t i = 0; i < claim->count; i++)
-        at_own += strstr(claim->findings[i].quantity, "N = 4096") != NULL;
-    for (size_t i = 0; i < claim->count && count < 4; i++)
-        if (at_own < 4 || strstr(claim->findings[i].quantity, "N = 4096") != NULL)
-            chosen[count++] = i;
-    return count;
-}
-
+/* Numbers of one quantity at one N share its name. */
 static void write_markdown(FILE *stream, const pcast_claim *claim, uint64_t seed)
 {
-    size_t chosen[4];
-    const size_t count = choose_findings(claim, chosen);
     fprintf(stream, "| %c | %s | ", claim->id, claim->text);
-    for (size_t i = 0; i < count; i++) {
-        const pcast_finding *finding = &claim->findings[chosen[i]];
-        fprintf(stream, "%s%s: %.5g", i > 0 ? "; " : "", finding->quantity, finding->value);
-        if (finding->low != finding->high)
-            fprintf(stream, " [%.5g, %.5g]", finding->low, finding->high);
+    for (size_t i = 0; i < claim->count; i++) {
+        const pcast_finding *finding = &claim->findings[i], *last = i > 0 ? finding - 1 : NULL;
+        const int same = last != NULL && strcmp(last->quantity, finding->quantity) == 0;
+        fprintf(stream, "%s%s%s", i > 0 ? ";" : "", i > 0 && !same ? " " : "",
+                same ? "" : finding->quantity);
+        put_place(stream, finding->delta, same && last->keys == finding->keys ? 0 : finding->keys);
+        fprintf(stream, ": ");
+        put_number(stream, finding);
     }
-    fprintf(stream, "%s | **%s**: %s | %zu | %llu |\n", claim->count > count ? "; ..." : "",
-            pcast_verdict_name(claim->verdict), claim->reason, claim->trials,
-            (unsigned long long)seed);
+    fprintf(stream, " | **%s**: %s | ", pcast_verdict_name(claim->verdict), claim->reason);
+    put_trials(stream, claim);
+    fprintf(stream, " | %llu |\n", (unsigned long long)seed);
 }
 
 static int write_claims(paper_options *options, FILE *stream)
 {
-    static const char *const columns[] = {"claim",  "text",    "quantity", "value",  "low", "high",
-                                          "theory", "verdict", "reason",   "trials", "seed"};
+    static const char *const columns[] = {"claim",   "text",   "quantity", "delta",    "n",
+                                          "value",   "low",    "high",     "interval", "theory",
+                                          "verdict", "reason", "trials",   "seed"};
     csv_writer csv = {.stream = stream};
     if (options->format == PAPER_CSV)
         csv_names(&csv, columns, sizeof columns / sizeof columns[0]);
     if (options->format == PAPER_MARKDOWN)
-        fprintf(stream, "| claim | text | computed (95 %% interval) | verdict | trials | seed "
+        fprintf(stream, "| claim | text | computed [95 %% interval] | verdict | trials | seed "
                         "|\n|---|---|---|---|---|---|\n");
     for (int i = 0; i < PCAST_CLAIMS; i++) {
         if (!options->wanted[i])

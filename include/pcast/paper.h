@@ -20,12 +20,21 @@ typedef enum pcast_verdict {
     PCAST_VERDICT_UNDECIDED, /* the intervals are too wide to say */
 } pcast_verdict;
 
-/* One number that was computed. */
+typedef enum pcast_finding_kind {
+    PCAST_FINDING_INTERVAL, /* of drawn trials: low and high are a two-sided 95 % interval */
+    PCAST_FINDING_LIMIT,    /* of drawn trials: low is 0, high a one-sided 95 % upper limit */
+    PCAST_FINDING_COMPUTED, /* nothing is drawn: low and high are the value */
+} pcast_finding_kind;
+
+/* One number. */
 typedef struct pcast_finding {
-    char quantity[112];
-    double value;
-    double low, high; /* 95 % interval; equal to value where it is exact */
-    double theory;    /* its expectation by theory, NaN where there is none */
+    const char *quantity;
+    double delta; /* where it was found; NaN where that does not matter */
+    size_t keys;  /* 0 where it does not */
+    pcast_finding_kind kind;
+    size_t trials; /* 0 where nothing is drawn */
+    double value, low, high;
+    double theory; /* what theory expects; NaN where there is none, or the value is by theory */
 } pcast_finding;
 
 enum { PCAST_FINDINGS_MAX = 24, PCAST_CLAIMS = 8 };
@@ -33,24 +42,23 @@ enum { PCAST_FINDINGS_MAX = 24, PCAST_CLAIMS = 8 };
 typedef struct pcast_claim {
     char id; /* 'A' .. 'H' */
     const char *text;
-    size_t trials; /* of its largest run; 0 where nothing is drawn */
     pcast_finding findings[PCAST_FINDINGS_MAX];
     size_t count;
     pcast_verdict verdict;
-    char reason[256];
+    char reason[320];
 } pcast_claim;
 
 typedef struct pcast_paper {
-    int quick; /* a sixteenth of the trials */
-    uint64_t seed;
-    int threads; /* 0: one for each processor */
+    int quick;     /* as few trials as mostly decide */
+    uint64_t seed; /* every run of every claim draws with a seed of its own, made from this one */
+    int threads;   /* 0: one for each processor */
     pcast_cpu cpu;
     pcast_progress *progress; /* may be NULL; per run of a claim */
     void *progress_context;
 } pcast_paper;
 
-/* Computes claim number `index`, 0 .. PCAST_CLAIMS - 1 for A .. H. PCAST_ERR_VALUE,
- * PCAST_ERR_MEMORY. */
+/* Computes claim number `index`, 0 .. PCAST_CLAIMS - 1 for A .. H. A claim with a number that is
+ * NaN is not decidable. PCAST_ERR_VALUE, PCAST_ERR_MEMORY. */
 pcast_status pcast_paper_claim(const pcast_paper *paper, int index, pcast_claim *claim,
                                pcast_error *err);
 
@@ -59,6 +67,9 @@ double pcast_paper_work(const pcast_paper *paper, int index);
 
 /* "holds", "holds under a condition", "refuted", "not decidable". */
 const char *pcast_verdict_name(pcast_verdict verdict);
+
+/* "two-sided", "upper limit", "none". */
+const char *pcast_finding_interval_name(pcast_finding_kind kind);
 
 #ifdef __cplusplus
 }

@@ -3,13 +3,13 @@
 #include "experiment/paper_sample.h"
 
 #include "base/error.h"
+#include "random/draws.h"
 
+#include <assert.h>
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { BLOCK = 128 };
@@ -24,29 +24,37 @@ enum { BLOCK = 128 };
     }
 
 const pcast_paper_plan pcast_paper_plans[PCAST_CLAIMS] = {
-    {1, 9, 1, {FORWARD(1)}, {5, 5.25, 5.5, 5.75, 6, 6.25, 6.5, 6.75, 7}, {{4096, 4000}}},
+    {1, 3, 1, {FORWARD(1)}, {5, 6, 7}, {{4096, 8000, 1000}}},
     {2,
-     7,
+     3,
      3,
      {FORWARD(256), FORWARD(1)},
-     {4, 5, 5.5, 6, 6.5, 7, 8},
-     {{1024, 8000}, {4096, 4000}, {32768, 1000}}},
+     {5, 6, 7},
+     {{4096, 8000, 1000}, {1024, 8000, 500}, {32768, 1000, 100}}},
+    {2, 3, 1, {FORWARD(256), FORWARD(448)}, {5, 7, 9}, {{4096, 60000, 15000}}},
+    {2, 5, 1, {FORWARD(256), REVERSE(256)}, {3.5, 5, 6, 7, 8}, {{4096, 4000, 500}}},
     {2,
-     4,
+     1,
      3,
-     {FORWARD(256), FORWARD(448)},
-     {5, 6, 7, 9},
-     {{1024, 60000}, {4096, 40000}, {32768, 6000}}},
-    {2, 5, 1, {FORWARD(256), REVERSE(256)}, {3.5, 5, 6, 7, 8}, {{4096, 4000}}},
-    {2, 1, 3, {FORWARD(256), FORWARD(1)}, {6.5}, {{1024, 8000}, {4096, 8000}, {16384, 3000}}},
-    {1, 4, 1, {REVERSE(256)}, {6, 8, 10, 12}, {{4096, 4000}}},
+     {FORWARD(256), FORWARD(1)},
+     {6.5},
+     {{1024, 8000, 500}, {4096, 8000, 500}, {16384, 3000, 200}}},
+    {1, 4, 1, {REVERSE(256)}, {6, 8, 10, 12}, {{4096, 4000, 250}}},
     {0},
-    {1, 1, 1, {FORWARD(1)}, {7}, {{4096, 8000}}},
+    {1, 1, 1, {FORWARD(1)}, {7}, {{4096, 20000, 3000}}},
 };
 
 static size_t trials_of(const pcast_paper *paper, const pcast_paper_shape *run)
 {
-    return paper->quick ? run->trials / 16 : run->trials;
+    return paper->quick ? run->quick_trials : run->trials;
+}
+
+uint64_t pcast_paper_seed(uint64_t seed, int index, size_t run_index)
+{
+    const pcast_stream stream = {seed, (uint32_t)index, PCAST_STREAM_SEEDS};
+    uint32_t words[2];
+    pcast_draw_words(stream, 4 * run_index, 2, words);
+    return (uint64_t)words[1] << 32 | words[0];
 }
 
 double pcast_paper_work(const pcast_paper *paper, int index)
@@ -55,7 +63,8 @@ double pcast_paper_work(const pcast_paper *paper, int index)
     double work = 0;
     for (size_t r = 0; r < own->run_count; r++)
         work += (double)own->runs[r].keys * (double)trials_of(paper, &own->runs[r]);
-    return work * (double)(own->kernel_count * own->delta_count);
+    /* Drawing a key and the exact references cost about as much as two configurations. */
+    return work * (double)(own->kernel_count * own->delta_count + 2);
 }
 
 static void collect(void *context, size_t row, const pcast_loss *losses)
@@ -75,18 +84,19 @@ pcast_status pcast_paper_run(const pcast_paper *paper, int index, size_t run_ind
                                 .keys = own->runs[run_index].keys,
                                 .trials = trials_of(paper, &own->runs[run_index])};
     all->losses = malloc(all->trials * configs * sizeof *all->losses);
+    for (int i = 0; i < 2; i++)
+        all->columns[i] = malloc(all->trials * sizeof *all->columns[i]);
     pcast_summary *summaries = malloc(configs * sizeof *summaries);
     pcast_status status = PCAST_ERR_MEMORY;
-    if (all->losses != NULL && summaries != NULL) {
-        const pcast_synthetic experiment = {
-            .keys = all->keys,
-            .dim = 1,
-            .sinks = PCAST_PAPER_SINKS,
-            /* Another seed for each run, so that different N are independent. */
-            .seed = paper->seed + (uint64_t)index + PCAST_CLAIMS * run_index,
-            .trials = all->trials,
-            .deltas = own->deltas,
-            .delta_count = own->delta_count};
+    if (all->losses != NULL && all->columns[0] != NULL && all->columns[1] != NULL &&
+        summaries != NULL) {
+        const pcast_synthetic experiment = {.keys = all->keys,
+                                            .dim = 1,
+                                            .sinks = PCAST_PAPER_SINKS,
+                                            .seed = pcast_paper_seed(paper->seed, index, run_index),
+                                            .trials = all->trials,
+                                            .deltas = own->deltas,
+                                            .delta_count = own->delta_count};
         const pcast_run run = {.kernels = own->kernels,
                                .kernel_count = own->kernel_count,
                                .threads = paper->threads,
@@ -100,11 +110,17 @@ pcast_status pcast_paper_run(const pcast_paper *paper, int index, size_t run_ind
         pcast_fail(err, status, "out of memory for %zu trials", all->trials);
     }
     free(summaries);
-    if (status != PCAST_OK) {
-        free(all->losses);
-        all->losses = NULL;
-    }
+    if (status != PCAST_OK)
+        pcast_paper_sample_free(all);
     return status;
+}
+
+void pcast_paper_sample_free(pcast_paper_sample *all)
+{
+    free(all->losses);
+    free(all->columns[0]);
+    free(all->columns[1]);
+    *all = (pcast_paper_sample){0};
 }
 
 double pcast_error_of(const pcast_loss *loss)
@@ -132,81 +148,88 @@ double pcast_kept_of(const pcast_loss *loss)
     return loss->kept;
 }
 
-/* The caller frees it; NULL without memory. */
-static double *column(const pcast_paper_sample *all, size_t kernel, size_t delta, pcast_measure *of)
+/* Fills one of the sample's two columns. */
+static const double *column(pcast_paper_sample *all, int which, size_t kernel, size_t delta,
+                            pcast_measure *of)
 {
-    const size_t configs = all->plan->kernel_count * all->plan->delta_count;
-    double *values = malloc(all->trials * sizeof *values);
-    for (size_t t = 0; values != NULL && t < all->trials; t++)
-        values[t] = of(&all->losses[t * configs + kernel * all->plan->delta_count + delta]);
-    return values;
+    const size_t deltas = all->plan->delta_count, configs = all->plan->kernel_count * deltas;
+    for (size_t t = 0; t < all->trials; t++)
+        all->columns[which][t] = of(&all->losses[t * configs + kernel * deltas + delta]);
+    return all->columns[which];
 }
 
-pcast_theory_row pcast_paper_theory_row(const pcast_paper_sample *all, size_t kernel, size_t delta)
+pcast_theory_row pcast_paper_theory_row(const pcast_kernel *kernel, size_t keys, double delta)
 {
-    const pcast_kernel *one = &all->plan->kernels[kernel];
-    return (pcast_theory_row){one->order, all->keys,          PCAST_PAPER_SINKS,
-                              one->block, (double)one->scale, all->plan->deltas[delta],
-                              1};
+    return (pcast_theory_row){
+        kernel->order, keys, PCAST_PAPER_SINKS, kernel->block, (double)kernel->scale, delta, 1};
 }
 
-void pcast_paper_add(pcast_claim *claim, double value, double low, double high, double theory,
-                     const char *format, ...)
+void pcast_paper_add(pcast_claim *claim, pcast_finding finding)
 {
-    pcast_finding *finding =
-        &claim->findings[claim->count < PCAST_FINDINGS_MAX ? claim->count++
-                                                           : PCAST_FINDINGS_MAX - 1];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(finding->quantity, sizeof finding->quantity, format, args);
-    va_end(args);
-    finding->value = value;
-    finding->low = low;
-    finding->high = high;
-    finding->theory = theory;
+    assert(claim->count < PCAST_FINDINGS_MAX);
+    claim->findings[claim->count++] = finding;
 }
 
-/* Mean over trials with its 95 % interval. */
-void pcast_paper_add_mean(pcast_claim *claim, const pcast_paper_sample *all, size_t delta,
-                          pcast_measure *of, double theory, const char *what)
+void pcast_paper_add_computed(pcast_claim *claim, const char *quantity, size_t keys, double delta,
+                              double value)
 {
-    double *values = column(all, 0, delta, of);
-    if (values == NULL) {
-        pcast_paper_add(claim, GSL_NAN, GSL_NAN, GSL_NAN, theory, "%s", what);
-        return;
-    }
+    pcast_paper_add(claim, (pcast_finding){quantity, delta, keys, PCAST_FINDING_COMPUTED, 0, value,
+                                           value, value, GSL_NAN});
+}
+
+void pcast_paper_add_mean(pcast_claim *claim, pcast_paper_sample *all, size_t delta,
+                          pcast_measure *of, double theory, const char *quantity)
+{
+    const double *values = column(all, 0, 0, delta, of);
     const double n = (double)all->trials, mean = gsl_stats_mean(values, 1, all->trials);
     const double reach =
         gsl_cdf_tdist_Qinv(0.025, n - 1) * gsl_stats_sd(values, 1, all->trials) / sqrt(n);
-    free(values);
-    pcast_paper_add(claim, mean, mean - reach, mean + reach, theory, "%s at Delta = %g", what,
-                    all->plan->deltas[delta]);
+    pcast_finding finding = {.quantity = quantity,
+                             .delta = all->plan->deltas[delta],
+                             .keys = all->keys,
+                             .trials = all->trials,
+                             .value = mean,
+                             .low = GSL_MAX(mean - reach, 0),
+                             .high = GSL_MIN(mean + reach, 1),
+                             .theory = theory};
+    if (mean == 0) { /* a larger share of such trials would have shown one, and each counts <= 1 */
+        finding.kind = PCAST_FINDING_LIMIT;
+        finding.high = 1 - pow(0.05, 1 / n);
+    }
+    pcast_paper_add(claim, finding);
 }
 
-/* Paired comparison of two columns. */
-pcast_paired pcast_paper_compare(const pcast_paper_sample *all, size_t kernel_a,
-                                 pcast_measure *of_a, size_t kernel_b, pcast_measure *of_b,
-                                 size_t delta, double margin)
+pcast_paired pcast_paper_compare(pcast_paper_sample *all, size_t kernel_a, pcast_measure *of_a,
+                                 size_t kernel_b, pcast_measure *of_b, size_t delta)
 {
-    double *a = column(all, kernel_a, delta, of_a), *b = column(all, kernel_b, delta, of_b);
-    pcast_paired paired = {
-        .ratio = GSL_NAN, .ratio_low = GSL_NAN, .ratio_high = GSL_NAN, .p_equivalence = GSL_NAN};
-    if (a != NULL && b != NULL)
-        paired = pcast_paired_compare(a, b, all->trials, 0.95, margin, 0.01);
-    free(a);
-    free(b);
-    return paired;
+    return pcast_paired_compare(column(all, 0, kernel_a, delta, of_a),
+                                column(all, 1, kernel_b, delta, of_b), all->trials, 0.95, 0.01,
+                                0.01);
 }
 
-pcast_paired pcast_paper_add_mse_ratio(pcast_claim *claim, const pcast_paper_sample *all,
-                                       size_t delta)
+static const char mse_ratio[] = "MSE ratio";
+
+static double expected_ratio(const pcast_paper_plan *plan, size_t keys, double delta)
+{
+    const pcast_theory_row a = pcast_paper_theory_row(&plan->kernels[0], keys, delta),
+                           b = pcast_paper_theory_row(&plan->kernels[1], keys, delta);
+    return pcast_theory_mse(&b) / pcast_theory_mse(&a);
+}
+
+pcast_paired pcast_paper_add_mse_ratio(pcast_claim *claim, pcast_paper_sample *all, size_t delta)
 {
     const pcast_paired paired =
-        pcast_paper_compare(all, 0, pcast_error_of, 1, pcast_error_of, delta, 0.01);
-    const pcast_theory_row a = pcast_paper_theory_row(all, 0, delta),
-                           b = pcast_paper_theory_row(all, 1, delta);
-    pcast_paper_add(claim, paired.ratio, paired.ratio_low, paired.ratio_high,
-                    pcast_theory_mse(&b) / pcast_theory_mse(&a), "MSE ratio at Delta = %g, N = %zu",
-                    all->plan->deltas[delta], all->keys);
+        pcast_paper_compare(all, 0, pcast_error_of, 1, pcast_error_of, delta);
+    const double at = all->plan->deltas[delta];
+    pcast_paper_add(claim,
+                    (pcast_finding){mse_ratio, at, all->keys, PCAST_FINDING_INTERVAL, all->trials,
+                                    paired.ratio, paired.ratio_low, paired.ratio_high,
+                                    expected_ratio(all->plan, all->keys, at)});
     return paired;
+}
+
+void pcast_paper_add_computed_ratio(pcast_claim *claim, const pcast_paper_plan *plan, size_t keys,
+                                    double delta)
+{
+    pcast_paper_add_computed(claim, mse_ratio, keys, delta, expected_ratio(plan, keys, delta));
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Judges of the paper's claims: each sets the claim's verdict and reason from its findings and from
- * nothing that runs. Findings stand in the order of the plan's runs, and within a run of its Delta,
- * except where a judge says otherwise. An interval that meets a limit decides nothing there, nor
- * does a claim with a number that is NaN. */
+ * nothing that runs. The first findings are those of the run at the paper's own N, in the order of
+ * the plan's Delta except where a judge says otherwise; they decide whether the claim is refuted.
+ * The others, at other N or Delta, decide whether it holds under a condition only. An interval that
+ * meets a limit decides nothing there, nor does a claim with a number that is NaN. */
 #ifndef PCAST_EXPERIMENT_PAPER_VERDICT_H
 #define PCAST_EXPERIMENT_PAPER_VERDICT_H
 
@@ -10,17 +11,18 @@
 
 #include <stddef.h>
 
-/* Keys lost and mass of the other keys, in turn, at Delta = 5, 6, 7. */
+/* Keys lost at Delta = 5, 6, 7; mass of the other keys at 6, 7; Delta where half of the keys are
+ * lost. Then masses at other N: all at Delta = 6, and as many at 7. */
 void pcast_paper_judge_a(pcast_claim *claim);
 
 /* MSE ratios. */
 void pcast_paper_judge_b(pcast_claim *claim);
 void pcast_paper_judge_c(pcast_claim *claim);
 
-/* MSE ratios from the largest Delta down, and the p of their equivalence within 1 %. */
+/* MSE ratios, and the p of the first ones' equivalence within 1 %. */
 void pcast_paper_judge_d(pcast_claim *claim, const double *p_equivalence);
 
-/* MSE ratios, N increasing. */
+/* MSE ratios, each run's N larger than the last; then as many by theory at each other Delta. */
 void pcast_paper_judge_e(pcast_claim *claim);
 
 /* Keys lost in the sinks' block and in the others, over all Delta; findings only say whether all
