@@ -265,13 +265,16 @@ static void test_stages_add_up(void **state)
     const pcast_run one = {.kernels = &kernel, .kernel_count = 1, .cpu = pcast_cpu_detect()};
     const pcast_attend_result result = {.o = out.o, .lse = out.lse, .heads = out.heads};
     assert_int_equal(pcast_attend_stages(&p.attend, &one, &result, errors, &err), PCAST_OK);
+    double parts = 0, all = 0;
     for (int h = 0; h < 2 * HEADS; h++) {
         const pcast_stage_errors *e = &errors[h];
-        const double parts = 5 * e->all - e->without_q - e->without_k - e->without_v -
-                             e->without_p - e->without_output;
-        assert_near(parts / e->all, 1, 0.2);
+        parts += 5 * e->all - e->without_q - e->without_k - e->without_v - e->without_p -
+                 e->without_output;
+        all += e->all;
         assert_bits_f64(e->all, out.heads[h].summary.mse);
     }
+    print_message("stages: %.3f of the whole\n", parts / all);
+    assert_near(parts / all, 1, 0.1);
 }
 
 int main(void)
