@@ -278,14 +278,6 @@ static FILE *open_file(attend_files *files, const char *path, pcast_error *err)
     return output->stream;
 }
 
-/* Commits in order where code is EXIT_OK; after a failure nothing more is written. */
-static int finish_files(attend_files *files, int code, const char *name)
-{
-    for (size_t i = 0; i < files->count; i++)
-        code = cli_output_finish(&files->all[i], code, name);
-    return code;
-}
-
 static int has_suffix(const char *text, const char *suffix)
 {
     const size_t length = strlen(text), tail = strlen(suffix);
@@ -457,7 +449,7 @@ static int run(attend_options *options)
     if (status != PCAST_OK)
         code = cli_fail(cli_exit_code(status), options->name, "%s",
                         err.text[0] != '\0' ? err.text : "writing failed");
-    code = finish_files(&files, code, options->name);
+    code = cli_outputs_finish(files.all, files.count, code, options->name);
     attend_inputs_free(&state.inputs);
     attend_dump_free(&state.dump);
     free(state.result.o);

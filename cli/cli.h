@@ -112,6 +112,8 @@ void cli_output_abandon(cli_output *output);
 /* Commits where code is EXIT_OK, else abandons; returns the exit code, after one line where the
  * commit fails. */
 int cli_output_finish(cli_output *output, int code, const char *name);
+/* The same for several that belong together: none appears before all are written. */
+int cli_outputs_finish(cli_output *outputs, size_t count, int code, const char *name);
 
 /* Progress with time left, on stderr and only where that is a terminal. */
 typedef struct cli_progress {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pcast diagnose: a model's heads under a kernel, what they lose, and which setting loses least. */
 #include "diagnose.h"
+#include "gnuplot.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,7 +148,7 @@ static const struct argp diagnose_argp = {
            "'l{layer}_v.npy' --layer 0:29:1 --mask causal --report model.html",
 };
 
-/* Runs one layer and appends its heads. */
+/* The error by stage of one layer's heads. */
 static pcast_status add_stages(const diagnose_options *options, const layer_files *files,
                                const pcast_run *run, size_t count, diagnosed_head *heads,
                                pcast_error *err)
@@ -173,6 +174,27 @@ static pcast_status add_stages(const diagnose_options *options, const layer_file
     return status;
 }
 
+/* Appends the heads of a layer; their sinks are all's from then on. */
+static diagnosed_head *append(diagnosed *all, const char *layer, const pcast_diagnosis *diagnoses,
+                              const double *errors, size_t count)
+{
+    const size_t row = all->candidate_count;
+    diagnosed_head *heads = realloc(all->heads, (all->count + count) * sizeof *heads);
+    if (heads != NULL)
+        all->heads = heads;
+    double *more = realloc(all->errors, (all->count + count) * row * sizeof *more);
+    if (heads == NULL || more == NULL)
+        exit(cli_fail(EXIT_OUTPUT, "pcast diagnose", "out of memory"));
+    all->errors = more;
+    memcpy(more + all->count * row, errors, count * row * sizeof *more);
+    for (size_t h = 0; h < count; h++)
+        heads[all->count + h] =
+            (diagnosed_head){.layer = layer, .index = h, .diagnosis = diagnoses[h]};
+    all->count += count;
+    return heads + all->count - count;
+}
+
+/* Diagnoses one layer and appends its heads. */
 static pcast_status add_layer(const diagnose_options *options, const layer_files *files,
                               const char *layer, const pcast_run *run, diagnosed *all,
                               pcast_error *err)
@@ -194,27 +216,16 @@ static pcast_status add_layer(const diagnose_options *options, const layer_files
     for (size_t h = 0; h < count; h++)
         diagnoses[h].head.sinks = cli_alloc(sinks, sizeof *diagnoses[h].head.sinks);
     pcast_status status = pcast_diagnose(&experiment, run, diagnoses, errors, err);
-    if (status != PCAST_OK) {
+    if (status == PCAST_OK) {
+        all->sinks = sinks;
+        all->fewest_keys = all->count == 0 || keys < all->fewest_keys ? keys : all->fewest_keys;
+        all->most_keys = keys > all->most_keys ? keys : all->most_keys;
+        diagnosed_head *heads = append(all, layer, diagnoses, errors, count);
+        if (options->quantize)
+            status = add_stages(options, files, run, count, heads, err);
+    } else {
         for (size_t h = 0; h < count; h++)
             free(diagnoses[h].head.sinks);
-    } else {
-        diagnosed_head *heads = realloc(all->heads, (all->count + count) * sizeof *heads);
-        double *more =
-            realloc(all->errors, (all->count + count) * all->candidate_count * sizeof *more);
-        if (heads == NULL || more == NULL)
-            exit(cli_fail(EXIT_OUTPUT, options->name, "out of memory"));
-        all->heads = heads;
-        all->errors = more;
-        memcpy(more + all->count * all->candidate_count, errors,
-               count * all->candidate_count * sizeof *more);
-        for (size_t h = 0; h < count; h++)
-            heads[all->count + h] =
-                (diagnosed_head){.layer = layer, .index = h, .diagnosis = diagnoses[h]};
-        if (options->quantize)
-            status = add_stages(options, files, run, count, heads + all->count, err);
-        all->count += count;
-        all->keys = keys;
-        all->sinks = sinks;
     }
     free(diagnoses);
     free(errors);
@@ -252,48 +263,63 @@ static pcast_status diagnose_layers(const diagnose_options *options, diagnosed *
     return status;
 }
 
-/* Writes one of the results; returns the code, after a line where opening fails. */
-static int write_one(const diagnose_options *options, const diagnosed *all, const char *path,
-                     int kind, cli_output *output)
+/* The results, in the order in which they are written. */
+enum { TRADE_OFF, REPORT, OUTPUT, RESULTS };
+
+typedef struct results {
+    cli_output outputs[RESULTS];
+    int kinds[RESULTS];
+    size_t count;
+} results;
+
+static int is_stdout(const char *path)
 {
+    return path == NULL || strcmp(path, "-") == 0;
+}
+
+/* Opens all of them, so that what cannot be written is said before anything is computed. */
+static int open_results(const diagnose_options *options, results *files)
+{
+    const char *const paths[RESULTS] = {options->trade_off, options->report, options->output};
+    static const char *const names[RESULTS] = {"trade-off", "report", "output"};
     pcast_error err;
-    if (cli_output_open(output, path, &err) != PCAST_OK)
-        return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
-    csv_writer csv = {.stream = output->stream};
-    int code = EXIT_OK;
-    if (kind == 0 && options->text)
-        diagnose_write_text(output->stream, options, all);
-    else if (kind == 0)
-        diagnose_write_csv(&csv, options, all);
-    else if (kind == 1)
-        diagnose_write_trade_off(&csv, all);
-    else
-        code = diagnose_write_html(output->stream, options, all);
-    return code;
-}
-
-/* All results, then all of them committed. */
-static int write_all(const diagnose_options *options, const diagnosed *all)
-{
-    const char *const paths[] = {options->trade_off, options->report, options->output};
-    static const int kinds[] = {1, 2, 0};
-    cli_output outputs[3];
-    size_t opened = 0;
-    int code = EXIT_OK;
-    for (int i = 0; code == EXIT_OK && i < 3; i++) {
-        if (i < 2 && paths[i] == NULL)
+    for (int i = 0; i < RESULTS; i++) {
+        if (i != OUTPUT && paths[i] == NULL)
             continue;
-        code = write_one(options, all, paths[i], kinds[i], &outputs[opened]);
-        opened += code == EXIT_OK || kinds[i] == 2;
+        for (size_t n = 0; n < files->count; n++) {
+            const char *other = paths[files->kinds[n]];
+            if (is_stdout(other) ? is_stdout(paths[i]) : paths[i] && !strcmp(other, paths[i]))
+                return cli_fail(EXIT_USAGE, options->name, "--%s and --%s are the same file",
+                                names[files->kinds[n]], names[i]);
+        }
+        if (cli_output_open(&files->outputs[files->count], paths[i], &err) != PCAST_OK)
+            return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
+        files->kinds[files->count++] = i;
     }
-    for (size_t i = 0; i < opened; i++)
-        code = cli_output_finish(&outputs[i], code, options->name);
+    return options->report != NULL ? gnuplot_check(options->name) : EXIT_OK;
+}
+
+static int write_results(const diagnose_options *options, const diagnosed *all, results *files)
+{
+    int code = EXIT_OK;
+    for (size_t i = 0; code == EXIT_OK && i < files->count; i++) {
+        FILE *stream = files->outputs[i].stream;
+        csv_writer csv = {.stream = stream};
+        if (files->kinds[i] == TRADE_OFF)
+            diagnose_write_trade_off(&csv, all);
+        else if (files->kinds[i] == REPORT)
+            code = diagnose_write_html(stream, options, all);
+        else if (options->text)
+            diagnose_write_text(stream, options, all);
+        else
+            diagnose_write_csv(&csv, options, all);
+    }
     return code;
 }
 
-static int run(diagnose_options *options)
+/* Mask, kernel, paths and sinks, whatever the tensors are. */
+static int check_options(diagnose_options *options)
 {
-    diagnosed all = {0};
     pcast_error err = {""};
     int code = layers_check(&options->input, options->name);
     if (options->mask != NULL)
@@ -303,6 +329,17 @@ static int run(diagnose_options *options)
     if (code == EXIT_OK &&
         parse_sink_choice(&options->sinks_text, &options->sinks, &err) != PCAST_OK)
         code = cli_fail(EXIT_USAGE, options->name, "--sinks: %s", err.text);
+    return code;
+}
+
+static int run(diagnose_options *options)
+{
+    diagnosed all = {0};
+    results files = {.count = 0};
+    pcast_error err = {""};
+    int code = check_options(options);
+    if (code == EXIT_OK)
+        code = open_results(options, &files);
     if (code == EXIT_OK) {
         all.candidate_count = pcast_candidates(&options->kernel, all.candidates);
         const pcast_status status = diagnose_layers(options, &all, &err);
@@ -310,7 +347,8 @@ static int run(diagnose_options *options)
             code = cli_fail(cli_exit_code(status), options->name, "%s", err.text);
     }
     if (code == EXIT_OK)
-        code = write_all(options, &all);
+        code = write_results(options, &all, &files);
+    code = cli_outputs_finish(files.outputs, files.count, code, options->name);
     for (size_t h = 0; h < all.count; h++)
         free(all.heads[h].diagnosis.head.sinks);
     free(all.heads);
@@ -320,11 +358,16 @@ static int run(diagnose_options *options)
 
 int cli_diagnose(int argc, char **argv)
 {
-    diagnose_options options = {.name = argv[0], .spec = "paper", .cpu = pcast_cpu_detect()};
+    diagnose_options options = {
+        .name = argv[0], .spec = "paper", .argc = argc, .cpu = pcast_cpu_detect()};
+    /* argp reorders argv; the report records it as it was given. */
+    options.argv = cli_alloc((size_t)argc + 1, sizeof *options.argv);
+    memcpy(options.argv, argv, (size_t)argc * sizeof *options.argv);
     pcast_kernel_parse(options.spec, &options.kernel, NULL, NULL);
     int code = cli_parse(&diagnose_argp, argc, argv, &options);
     if (code == EXIT_OK)
         code = run(&options);
+    free(options.argv);
     cli_list_free(&options.input.layers);
     cli_list_free(&options.sinks_text);
     return code < 0 ? EXIT_OK : code;

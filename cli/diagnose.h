@@ -17,6 +17,8 @@ typedef struct diagnose_options {
     cli_list sinks_text;
     sink_choice sinks;
     const char *output, *trade_off, *report;
+    int argc;
+    char **argv; /* as given */
     float softmax_scale;
     int quantize, text;
     unsigned long long threads;
@@ -33,19 +35,43 @@ typedef struct diagnosed_head {
 
 typedef struct diagnosed {
     diagnosed_head *heads;
-    double *errors; /* [heads][candidates] relative L2 error */
-    size_t count, sinks, keys;
+    double *errors;                /* [heads][candidates] relative L2 error */
+    size_t count, sinks;           /* sinks: of each head */
+    size_t fewest_keys, most_keys; /* layers may differ */
     pcast_candidate candidates[PCAST_CANDIDATES_MAX];
     size_t candidate_count;
     pcast_choice overall; /* one setting for all heads */
 } diagnosed;
 
-/* "fa3:order=...;scale=...": the kernel's SPEC with a candidate's fields, those that differ. */
-void diagnose_setting(const diagnose_options *options, const pcast_candidate *candidate, char *text,
-                      size_t size);
+/* Does theory predict this kernel's lost keys? Forward order, and nothing beyond what it describes.
+ */
+int diagnose_is_predicted(const diagnose_options *options);
 
 /* Over all heads: mean and largest ratio of a candidate's error to the best of the same head. */
 void diagnose_regret(const diagnosed *all, size_t candidate, double *mean, double *largest);
+
+/* The candidate that is the kernel as it is, but for the format of its output; candidate_count
+ * where none is. */
+size_t diagnose_own(const diagnose_options *options, const diagnosed *all);
+
+/* A head's relative error with the kernel as it is: without its output's rounding where
+ * diagnose_own finds it. */
+double diagnose_error_now(const diagnose_options *options, const diagnosed *all, size_t head);
+
+/* "order=..., scale=..., rescale_threshold=...": a candidate's fields. */
+void diagnose_setting(const diagnose_options *options, const pcast_candidate *candidate, char *text,
+                      size_t size);
+
+/* Keys of a head: "512", or "128 to 512". */
+const char *diagnose_keys(const diagnosed *all, char text[48]);
+
+/* Stages of a quantised kernel: Q, K, V, the cast of P, the output. */
+enum { DIAGNOSE_STAGES = 5 };
+const char *diagnose_stage_name(size_t stage);
+
+/* What each adds to the squared error, and its share among those that add to it. */
+void diagnose_stage_errors(const pcast_stage_errors *errors, double parts[DIAGNOSE_STAGES]);
+void diagnose_stage_shares(const pcast_stage_errors *errors, double shares[DIAGNOSE_STAGES]);
 
 /* One plain sentence: what to set, what it brings. */
 void diagnose_advice(const diagnose_options *options, const diagnosed *all, char *text,
@@ -55,7 +81,17 @@ void diagnose_write_csv(csv_writer *csv, const diagnose_options *options, const 
 void diagnose_write_trade_off(csv_writer *csv, const diagnosed *all);
 void diagnose_write_text(FILE *out, const diagnose_options *options, const diagnosed *all);
 
-/* A page with figures and no request to anything outside it; returns an exit code. */
+/* A page with figures and no request to anything outside it; returns an exit code after one line on
+ * stderr. */
 int diagnose_write_html(FILE *out, const diagnose_options *options, const diagnosed *all);
+
+/* The page's paragraph of numbers, and its glossary. */
+void diagnose_put_overview(FILE *out, const diagnosed *all);
+void diagnose_put_terms(FILE *out);
+
+/* The page's tables: heads, stages (with --quantize), the best candidates. */
+void diagnose_put_heads(FILE *out, const diagnose_options *options, const diagnosed *all);
+void diagnose_put_stages(FILE *out, const diagnosed *all);
+void diagnose_put_candidates(FILE *out, const diagnose_options *options, const diagnosed *all);
 
 #endif

@@ -42,12 +42,10 @@ static pcast_theory_row theory_row(const pcast_kernel *kernel, size_t keys, doub
 static void put_head(FILE *script, const char *title, const char *x, const char *y)
 {
     fprintf(script,
-            "set terminal svg size 900,560 background rgb 'white' font 'DejaVu Sans,13'\nset "
-            "encoding utf8\n"
-            "set grid lc rgb '#DDDDDD'\nset key outside right top noenhanced\nset tics "
-            "nomirror\nset border 3\n"
-            "set title '%s' noenhanced\nset xlabel '%s' noenhanced\nset ylabel '%s' noenhanced\n",
-            title, x, y);
+            "set terminal svg size 900,560 background rgb 'white' font 'DejaVu Sans,13'\n"
+            "set title '%s' noenhanced\n",
+            title);
+    gnuplot_axes(script, "outside right top", x, y);
 }
 
 static const char *label(const pcast_kernel *kernel, char text[40])
@@ -106,27 +104,25 @@ static void put_configurations(FILE *script, const figure_data *data, int mse)
     fprintf(script, "\n");
 }
 
-static int draw_underflow(FILE *script, const void *data)
+static void draw_underflow(FILE *script, const void *data)
 {
     put_head(script,
              "Underflow: simulated (95 %), exact expectation (lines), leading order F (dotted)",
              "Delta (score advantage of the sinks, nats)", "share of the other keys lost");
     fprintf(script, "set xrange [0:13]\nset yrange [-0.02:1.02]\n");
     put_configurations(script, data, 0);
-    return EXIT_OK;
 }
 
-static int draw_mse(FILE *script, const void *data)
+static void draw_mse(FILE *script, const void *data)
 {
     put_head(script, "Mean squared error: simulated (95 %), exact expectation (lines)",
              "Delta (score advantage of the sinks, nats)", "MSE");
     fprintf(script,
             "set xrange [0:13]\nset yrange [1e-7:1e-3]\nset logscale y\nset format y '10^{%%L}'\n");
     put_configurations(script, data, 1);
-    return EXIT_OK;
 }
 
-static int draw_dp(FILE *script, const void *data)
+static void draw_dp(FILE *script, const void *data)
 {
     (void)data;
     put_head(script, "Resolution of E4M3 over the scale S", "S", "of p in [0, 1]");
@@ -143,12 +139,11 @@ static int draw_dp(FILE *script, const void *data)
             "$dp using 1:3 with lines lw 1.5 lc rgb '%s' title 'worst point error', "
             "1.0/16 with lines dt 3 lc rgb 'black' title '1/16'\n",
             colors[0], colors[1]);
-    return EXIT_OK;
 }
 
 /* MSE of S = 1 over S = 256, forward, against N, by theory; the simulation of claim E at Delta
  * = 6.5 beside it. */
-static int draw_ratio(FILE *script, const void *context)
+static void draw_ratio(FILE *script, const void *context)
 {
     const pcast_claim *claim = context;
     static const double deltas[] = {5, 6, 6.5, 7};
@@ -179,11 +174,10 @@ static int draw_ratio(FILE *script, const void *context)
             "$simulated using 1:2:3:4 with yerrorbars pt 7 ps 0.7 lc rgb '%s' title 'simulated, "
             "Delta = 6.5'\n",
             colors[2]);
-    return EXIT_OK;
 }
 
-static int draw(const char *name, const char *folder, const char *file,
-                int (*put)(FILE *, const void *), const void *data)
+static int draw(const char *name, const char *folder, const char *file, gnuplot_script *put,
+                const void *data)
 {
     char path[1024];
     cli_output output;
@@ -191,13 +185,7 @@ static int draw(const char *name, const char *folder, const char *file,
     snprintf(path, sizeof path, "%s/%s", folder, file);
     if (cli_output_open(&output, path, &err) != PCAST_OK)
         return cli_fail(EXIT_OUTPUT, name, "%s", err.text);
-    FILE *script = tmpfile();
-    int code = script != NULL ? put(script, data)
-                              : cli_fail(EXIT_OUTPUT, name, "temporary file: %s", strerror(errno));
-    if (code == EXIT_OK)
-        code = gnuplot_run(name, script, output.stream);
-    if (script != NULL)
-        fclose(script);
+    const int code = gnuplot_draw(name, output.stream, put, data);
     return cli_output_finish(&output, code, name);
 }
 

@@ -131,29 +131,36 @@ pcast_status cli_output_open(cli_output *output, const char *path, pcast_error *
 /* Writes what was held back, if anything, and flushes stdout. */
 static pcast_status commit_stdout(cli_output *output, pcast_error *err)
 {
-    int broken = 0;
-    if (output->stream != stdout) {
-        broken = fclose(output->stream) != 0;
-        output->stream = NULL;
-        if (!broken && output->held_size > 0)
-            fwrite(output->held, 1, output->held_size, stdout);
-    }
-    broken |= fflush(stdout) != 0 || ferror(stdout);
+    if (output->held_size > 0)
+        fwrite(output->held, 1, output->held_size, stdout);
+    const int broken = fflush(stdout) != 0 || ferror(stdout);
     const pcast_status status = broken ? fail(err, "standard output", strerror(errno)) : PCAST_OK;
     release(output);
     return status;
 }
 
-pcast_status cli_output_commit(cli_output *output, pcast_error *err)
+/* Flushes and closes what was written, after which a file only needs its name. */
+static pcast_status close_stream(cli_output *output, pcast_error *err)
 {
-    if (output->path == NULL)
-        return commit_stdout(output, err);
+    if (output->stream == NULL || output->stream == stdout)
+        return PCAST_OK;
     const int broken = ferror(output->stream) || fflush(output->stream) != 0;
     const int closed = fclose(output->stream);
     output->stream = NULL;
-    if (broken || closed != 0 ||
-        (output->temporary != NULL && rename(output->temporary, output->path) != 0)) {
-        const pcast_status status = fail(err, output->path, strerror(errno));
+    if (!broken && closed == 0)
+        return PCAST_OK;
+    return fail(err, output->path != NULL ? output->path : "standard output", strerror(errno));
+}
+
+pcast_status cli_output_commit(cli_output *output, pcast_error *err)
+{
+    pcast_status status = close_stream(output, err);
+    if (status == PCAST_OK && output->path == NULL)
+        return commit_stdout(output, err);
+    if (status == PCAST_OK && output->temporary != NULL &&
+        rename(output->temporary, output->path) != 0)
+        status = fail(err, output->path, strerror(errno));
+    if (status != PCAST_OK) {
         cli_output_abandon(output);
         return status;
     }
@@ -184,4 +191,17 @@ int cli_output_finish(cli_output *output, int code, const char *name)
     if (cli_output_commit(output, &err) != PCAST_OK)
         return cli_fail(EXIT_OUTPUT, name, "%s", err.text);
     return EXIT_OK;
+}
+
+int cli_outputs_finish(cli_output *outputs, size_t count, int code, const char *name)
+{
+    pcast_error err;
+    for (size_t i = 0; code == EXIT_OK && i < count; i++)
+        if (close_stream(&outputs[i], &err) != PCAST_OK)
+            code = cli_fail(EXIT_OUTPUT, name, "%s", err.text);
+    for (int to_stdout = 1; to_stdout >= 0; to_stdout--) /* what cannot be undone goes first */
+        for (size_t i = 0; i < count; i++)
+            if ((outputs[i].path == NULL) == to_stdout)
+                code = cli_output_finish(&outputs[i], code, name);
+    return code;
 }

@@ -8,8 +8,6 @@
 
 #include "pcast/theory.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,34 +62,6 @@ static const struct argp plot_argp = {
            "(or, on a model's "
            "heads, against their gap).",
 };
-
-/* Writes text as a gnuplot string: single quotes, and only harmless characters. */
-static void put_string(FILE *script, const char *text)
-{
-    fputc('\'', script);
-    for (; *text != '\0'; text++)
-        fputc(isalnum((unsigned char)*text) || strchr(" .,=:_+-;()", *text) != NULL ? *text : '?',
-              script);
-    fputc('\'', script);
-}
-
-/* One colour for each series: Okabe and Ito's palette, told apart by readers with any colour
- * vision, and beyond it hues a golden ratio apart. */
-static const char *color(size_t i, char text[8])
-{
-    static const char *const palette[] = {"#D55E00", "#0072B2", "#009E73", "#E69F00",
-                                          "#56B4E9", "#CC79A7", "#000000", "#7F7F7F"};
-    const size_t known = sizeof palette / sizeof palette[0];
-    if (i < known)
-        return palette[i];
-    const double hue = fmod((double)(i - known) * 0.618034, 1) * 6; /* HSV with S = 0.8, V = 0.75 */
-    const double channel[3] = {fabs(hue - 3) - 1, 2 - fabs(hue - 2), 2 - fabs(hue - 4)};
-    int rgb[3];
-    for (int c = 0; c < 3; c++)
-        rgb[c] = (int)(255 * 0.75 * (1 - 0.8 * (1 - fmin(fmax(channel[c], 0), 1))));
-    snprintf(text, 8, "#%02X%02X%02X", rgb[0] & 255, rgb[1] & 255, rgb[2] & 255);
-    return text;
-}
 
 static int point_type(const series *one)
 {
@@ -173,19 +143,12 @@ static void put_thresholds(FILE *script, const series_set *set, double low, doub
         fprintf(
             script,
             "set arrow from first %.9g, graph 0 to first %.9g, graph 1 nohead dt 3 lc rgb '%s'\n",
-            delta_c, delta_c, color(i, hex));
+            delta_c, delta_c, gnuplot_color(i, hex));
         fprintf(script,
                 "set label 'Delta_c, S = %.4g' at first %.9g, graph 0.97 right rotate by 90 "
                 "offset -0.6,0 font ',10' tc rgb '%s' noenhanced\n",
-                one->scale, delta_c, color(i, hex));
+                one->scale, delta_c, gnuplot_color(i, hex));
     }
-}
-
-/* The elements of one plot command, separated by commas. */
-static void put_element(FILE *script, int *any)
-{
-    fputs(*any ? ", \\\n     " : "plot ", script);
-    *any = 1;
 }
 
 static void put_panel(FILE *script, const series_set *set, const char *block, const size_t *counts,
@@ -196,34 +159,28 @@ static void put_panel(FILE *script, const series_set *set, const char *block, co
     for (size_t i = 0; i < set->count; i++) {
         const int dash = set->all[i].order == PCAST_ORDER_FORWARD ? 1 : 2;
         if (curves[i] > 0) {
-            put_element(script, &any);
+            gnuplot_element(script, &any);
             fprintf(script, "$%s%zu using 1:2 with lines lw 1.5 dt %d lc rgb '%s' notitle", curve,
-                    i, dash, color(i, hex));
+                    i, dash, gnuplot_color(i, hex));
         }
         if (counts[i] == 0)
             continue;
-        put_element(script, &any);
+        gnuplot_element(script, &any);
         fprintf(script,
                 "$%s%zu using 1:2:3:4 with yerrorbars pt %d ps 0.6 lw 1.2 lc rgb '%s' title ",
-                block, i, point_type(&set->all[i]), color(i, hex));
-        put_string(script, set->all[i].label);
+                block, i, point_type(&set->all[i]), gnuplot_color(i, hex));
+        gnuplot_string(script, set->all[i].label);
     }
-    if (!any) /* gnuplot refuses a panel without a plot */
-        fprintf(script, "unset logscale y\nset yrange [0:1]\n"
-                        "set label 'no values to draw' at graph 0.5, 0.5 center\nplot -1 notitle");
-    fprintf(script, "\n");
-}
-
-/* Room at both ends of the x axis, so that a single x has a range too. */
-static double x_margin(double low, double high)
-{
-    return high > low ? 0.03 * (high - low) : 1;
+    if (any)
+        fprintf(script, "\n");
+    else
+        gnuplot_nothing(script);
 }
 
 static void put_header(FILE *script, const char *terminal, const series_set *set, double low,
                        double high)
 {
-    const double margin = x_margin(low, high);
+    const double margin = gnuplot_margin(low, high);
     size_t longest = 0; /* label: long ones would leave no room beside the plot */
     for (size_t i = 0; i < set->count; i++)
         longest = strlen(set->all[i].label) > longest ? strlen(set->all[i].label) : longest;
@@ -252,15 +209,15 @@ static void put_script(FILE *script, const char *terminal, const series_set *set
     size_t *counts = cli_alloc(set->count, sizeof *counts);
     size_t *curves = cli_alloc(set->count, sizeof *curves);
     put_header(script, terminal, set, low, high);
-    put_thresholds(script, set, low - x_margin(low, high), high + x_margin(low, high));
+    put_thresholds(script, set, low - gnuplot_margin(low, high), high + gnuplot_margin(low, high));
 
     for (size_t i = 0; i < set->count; i++) {
         counts[i] = put_points(script, set, i, "underflow", set->columns.underflow,
                                set->columns.underflow_se, 0);
         /* Over the range of the points; around a single one, so that it is a curve too. */
         curves[i] = high > low ? put_theory(script, set, i, low, high)
-                               : put_theory(script, set, i, low - x_margin(low, high) / 2,
-                                            high + x_margin(low, high) / 2);
+                               : put_theory(script, set, i, low - gnuplot_margin(low, high) / 2,
+                                            high + gnuplot_margin(low, high) / 2);
     }
     fprintf(script, "set title '%s' noenhanced\nset ylabel 'underflow'\nset yrange [-0.02:1.02]\n",
             set->on_heads || set->is_theory
@@ -319,6 +276,7 @@ typedef struct picture {
     series_set set;
     csv_table dp;
     int is_dp;
+    const char *terminal;
 } picture;
 
 static pcast_status read_picture(const char *path, picture *one, pcast_error *err)
@@ -332,33 +290,26 @@ static pcast_status read_picture(const char *path, picture *one, pcast_error *er
     return one->is_dp ? PCAST_OK : series_from_table(path, &one->dp, &one->set, err);
 }
 
-static void put_picture(FILE *script, const char *terminal, const picture *one)
+static void put_picture(FILE *script, const void *data)
 {
+    const picture *one = data;
     if (one->is_dp)
-        put_dp_script(script, terminal, &one->dp);
+        put_dp_script(script, one->terminal, &one->dp);
     else
-        put_script(script, terminal, &one->set);
+        put_script(script, one->terminal, &one->set);
 }
 
-static int draw(const plot_options *options, const picture *one, const char *terminal)
+static int draw(const plot_options *options, const picture *one)
 {
     cli_output output;
     pcast_error err;
     if (cli_output_open(&output, options->output, &err) != PCAST_OK)
         return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
     int code = EXIT_OK;
-    if (options->script) {
-        put_picture(output.stream, terminal, one);
-    } else {
-        FILE *script = tmpfile();
-        if (script == NULL) {
-            code = cli_fail(EXIT_OUTPUT, options->name, "temporary file: %s", strerror(errno));
-        } else {
-            put_picture(script, terminal, one);
-            code = gnuplot_run(options->name, script, output.stream);
-            fclose(script);
-        }
-    }
+    if (options->script)
+        put_picture(output.stream, one);
+    else
+        code = gnuplot_draw(options->name, output.stream, put_picture, one);
     return cli_output_finish(&output, code, options->name);
 }
 
@@ -379,7 +330,8 @@ int cli_plot(int argc, char **argv)
     const pcast_status status = read_picture(options.input, &one, &err);
     if (status != PCAST_OK)
         return cli_fail(cli_exit_code(status), options.name, "%s", err.text);
-    code = draw(&options, &one, terminal);
+    one.terminal = terminal;
+    code = draw(&options, &one);
     if (one.is_dp)
         csv_free(&one.dp);
     else

@@ -172,33 +172,21 @@ static int wants_meta(const char *output)
 /* Runs the sweep between opening and committing both files. */
 static int write_files(const sweep_options *options, int tensors, int argc, char **argv)
 {
-    cli_output output, meta;
+    cli_output outputs[2];
     pcast_error err = {"out of memory"};
-    const int has_meta = wants_meta(options->output);
-    pcast_status status = cli_output_open(&output, options->output, &err);
+    const size_t count = wants_meta(options->output) ? 2 : 1;
+    pcast_status status = cli_output_open(&outputs[0], options->output, &err);
     if (status != PCAST_OK)
         return cli_fail(cli_exit_code(status), options->name, "%s", err.text);
-    if (has_meta)
-        status = sweep_open_meta(&meta, options, argc, argv, &err);
+    if (count > 1)
+        status = sweep_open_meta(&outputs[1], options, argc, argv, &err);
     if (status != PCAST_OK) {
-        cli_output_abandon(&output);
+        cli_output_abandon(&outputs[0]);
         return cli_fail(cli_exit_code(status), options->name, "%s", err.text);
     }
-    csv_writer csv = {.stream = output.stream};
+    csv_writer csv = {.stream = outputs[0].stream};
     const int code = tensors ? sweep_heads(options, &csv) : sweep_synthetic(options, &csv);
-    if (code != EXIT_OK) {
-        cli_output_abandon(&output);
-        if (has_meta)
-            cli_output_abandon(&meta);
-        return code;
-    }
-    status = cli_output_commit(&output, &err);
-    if (status == PCAST_OK && has_meta)
-        status = cli_output_commit(&meta, &err);
-    else if (has_meta)
-        cli_output_abandon(&meta);
-    return status == PCAST_OK ? EXIT_OK
-                              : cli_fail(cli_exit_code(status), options->name, "%s", err.text);
+    return cli_outputs_finish(outputs, count, code, options->name);
 }
 
 static int run(sweep_options *options, int argc, char **argv)

@@ -37,6 +37,9 @@ typedef struct pcast_head_shape {
                          the walk lags by up to tau, from the scores alone */
 } pcast_head_shape;
 
+/* Errors this close are taken for equal. */
+#define PCAST_CHOICE_TIE 0.02
+
 typedef struct pcast_choice {
     size_t best;     /* index of the recommended candidate */
     size_t ties;     /* candidates within 2 % of the least error, that one included */
@@ -55,6 +58,10 @@ typedef struct pcast_diagnosis {
  * each. run->kernels[0] is the kernel, the only one. Failures as pcast_heads_run. */
 pcast_status pcast_diagnose(const pcast_heads *experiment, const pcast_run *run,
                             pcast_diagnosis *diagnoses, double *errors, pcast_error *err);
+
+/* A candidate's relative error over the least of any in the same head; below FP32's rounding errors
+ * count as equal. NaN for a NaN. */
+double pcast_error_ratio(double error, double least);
 
 /* The candidate whose error, relative to the best of each row, is least on average over rows of
  * errors[rows][candidates]: one setting for all. */

@@ -9,9 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Errors this close are taken for equal. */
-static const double tie = 0.02;
-
 size_t pcast_candidates(const pcast_kernel *kernel, pcast_candidate *candidates)
 {
     static const float scales[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 448};
@@ -55,6 +52,14 @@ static int preferred(const pcast_kernel *kernel, const pcast_candidate *a, const
     return headroom(kernel, a) > headroom(kernel, b);
 }
 
+double pcast_error_ratio(double error, double least)
+{
+    const double rounding = 0x1p-24;
+    if (isnan(error))
+        return error;
+    return fmax(error, rounding) / fmax(least, rounding);
+}
+
 pcast_choice pcast_choose(const pcast_kernel *kernel, const pcast_candidate *candidates,
                           size_t count, const double *errors, size_t rows)
 {
@@ -65,13 +70,13 @@ pcast_choice pcast_choose(const pcast_kernel *kernel, const pcast_candidate *can
         for (size_t i = 0; i < count; i++)
             best = row[i] < best ? row[i] : best;
         for (size_t i = 0; i < count; i++) /* a NaN is no choice */
-            regret[i] += row[i] == row[i] ? (best > 0 ? row[i] / best : row[i] == 0) : INFINITY;
+            regret[i] += isnan(row[i]) ? INFINITY : pcast_error_ratio(row[i], best);
     }
     for (size_t i = 0; i < count; i++)
         least = regret[i] < least ? regret[i] : least;
     pcast_choice choice = {.best = count};
     for (size_t i = 0; i < count; i++) {
-        if (!(regret[i] <= least * (1 + tie)))
+        if (!(regret[i] <= least * (1 + PCAST_CHOICE_TIE)))
             continue;
         choice.ties++;
         if (choice.best == count || preferred(kernel, &candidates[i], &candidates[choice.best]))

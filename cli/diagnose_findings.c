@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a diagnosis finds over all heads: settings compared, stages, the advice. */
+#include "diagnose.h"
+#include "grid.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int diagnose_is_predicted(const diagnose_options *options)
+{
+    return options->kernel.order == PCAST_ORDER_FORWARD &&
+           grid_beyond_theory(&options->kernel) == PCAST_FIELD_COUNT;
+}
+
+void diagnose_regret(const diagnosed *all, size_t candidate, double *mean, double *largest)
+{
+    *mean = *largest = 0;
+    for (size_t h = 0; h < all->count; h++) {
+        const double *row = all->errors + h * all->candidate_count;
+        double best = INFINITY;
+        for (size_t i = 0; i < all->candidate_count; i++)
+            best = row[i] < best ? row[i] : best;
+        const double ratio = pcast_error_ratio(row[candidate], best);
+        *mean += ratio / (double)all->count;
+        *largest = ratio > *largest || ratio != ratio ? ratio : *largest;
+    }
+}
+
+size_t diagnose_own(const diagnose_options *options, const diagnosed *all)
+{
+    const pcast_kernel *kernel = &options->kernel;
+    const int in_log2 =
+        kernel->threshold_unit == PCAST_THRESHOLD_LOG2 || kernel->rescale_threshold == 0;
+    size_t i = 0;
+    while (i < all->candidate_count && !(in_log2 && all->candidates[i].order == kernel->order &&
+                                         all->candidates[i].scale == kernel->scale &&
+                                         all->candidates[i].tau == kernel->rescale_threshold))
+        i++;
+    return i;
+}
+
+double diagnose_error_now(const diagnose_options *options, const diagnosed *all, size_t head)
+{
+    const size_t own = diagnose_own(options, all);
+    return own < all->candidate_count ? all->errors[head * all->candidate_count + own]
+                                      : all->heads[head].diagnosis.simulated.rel_l2;
+}
+
+void diagnose_setting(const diagnose_options *options, const pcast_candidate *candidate, char *text,
+                      size_t size)
+{
+    const pcast_kernel changed = pcast_candidate_kernel(&options->kernel, candidate);
+    static const pcast_field fields[] = {PCAST_FIELD_ORDER, PCAST_FIELD_SCALE,
+                                         PCAST_FIELD_RESCALE_THRESHOLD};
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        char value[64];
+        pcast_kernel_get(&changed, fields[i], value, sizeof value);
+        length += (size_t)snprintf(text + length, size - length, "%s%s=%s", i > 0 ? ", " : "",
+                                   pcast_field_name(fields[i]), value);
+        if (length >= size)
+            return;
+    }
+}
+
+const char *diagnose_keys(const diagnosed *all, char text[48])
+{
+    if (all->fewest_keys == all->most_keys)
+        snprintf(text, 48, "%zu", all->most_keys);
+    else
+        snprintf(text, 48, "%zu to %zu", all->fewest_keys, all->most_keys);
+    return text;
+}
+
+const char *diagnose_stage_name(size_t stage)
+{
+    static const char *const names[DIAGNOSE_STAGES] = {"Q", "K", "V", "P cast", "output"};
+    return names[stage];
+}
+
+void diagnose_stage_errors(const pcast_stage_errors *errors, double parts[DIAGNOSE_STAGES])
+{
+    const double without[DIAGNOSE_STAGES] = {errors->without_q, errors->without_k,
+                                             errors->without_v, errors->without_p,
+                                             errors->without_output};
+    for (size_t s = 0; s < DIAGNOSE_STAGES; s++)
+        parts[s] = errors->all - without[s];
+}
+
+void diagnose_stage_shares(const pcast_stage_errors *errors, double shares[DIAGNOSE_STAGES])
+{
+    double sum = 0;
+    diagnose_stage_errors(errors, shares);
+    for (size_t s = 0; s < DIAGNOSE_STAGES; s++) {
+        shares[s] = shares[s] > 0 ? shares[s] : 0;
+        sum += shares[s];
+    }
+    for (size_t s = 0; sum > 0 && s < DIAGNOSE_STAGES; s++)
+        shares[s] /= sum;
+}
+
+/* Mean over heads of the error now. */
+static double mean_error_now(const diagnose_options *options, const diagnosed *all)
+{
+    double sum = 0;
+    for (size_t h = 0; h < all->count; h++)
+        sum += diagnose_error_now(options, all, h);
+    return sum / (double)all->count;
+}
+
+/* Is the kernel as it is among those whose errors tie with the recommended one's? */
+static int own_ties(const diagnosed *all, size_t own)
+{
+    double least = INFINITY, mean = NAN, largest;
+    for (size_t i = 0; i < all->candidate_count; i++) {
+        diagnose_regret(all, i, &mean, &largest);
+        least = mean < least ? mean : least;
+    }
+    if (own < all->candidate_count)
+        diagnose_regret(all, own, &mean, &largest);
+    return own < all->candidate_count && mean <= least * (1 + PCAST_CHOICE_TIE);
+}
+
+void diagnose_advice(const diagnose_options *options, const diagnosed *all, char *text, size_t size)
+{
+    const pcast_choice *choice = &all->overall;
+    const size_t own = diagnose_own(options, all), others = choice->ties - 1;
+    char setting[128], heads[48], ties[128] = "";
+    double mean, largest;
+    if (!isfinite(choice->error)) {
+        snprintf(text, size, "Every setting that was tried gives NaN in some head.");
+        return;
+    }
+    diagnose_setting(options, &all->candidates[choice->best], setting, sizeof setting);
+    diagnose_regret(all, choice->best, &mean, &largest);
+    snprintf(heads, sizeof heads, all->count == 1 ? "this head" : "all %zu heads", all->count);
+    if (others > 0)
+        snprintf(ties, sizeof ties, " %zu other setting%s within %g %% of the least%s.", others,
+                 others == 1 ? " is" : "s are", 100 * PCAST_CHOICE_TIE,
+                 own != choice->best && own_ties(all, own) ? ", the kernel's own among them" : "");
+    snprintf(text, size,
+             "One setting for %s: %s%s. The cast of P then costs a mean relative error of %.3g %%, "
+             "as the kernel is%s %.3g %%; in single heads at most %.2f times the least that order, "
+             "S and threshold allow.%s Headroom %.2f powers of two.",
+             heads, setting, own == choice->best ? ", as the kernel has it" : "",
+             100 * choice->error,
+             own < all->candidate_count ? "" : ", its output's rounding included,",
+             100 * mean_error_now(options, all), largest, ties, choice->headroom);
+}
