@@ -177,14 +177,21 @@ static error_t check_options(const attend_options *options, struct argp_state *s
         return cli_bad(state, "--q, --k and --v are needed (or --draw)");
     if (options->draw != NULL && files > 0)
         return cli_bad(state, "--draw: takes the place of --q, --k and --v");
+    const char *const inputs[] = {options->q,           options->k,         options->v,
+                                  options->cu_q,        options->cu_k,      options->kv_lengths,
+                                  options->q_descale,   options->k_descale, options->v_descale,
+                                  options->learned_sink};
+    int from_stdin = 0;
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+        from_stdin += inputs[i] != NULL && cli_is_stdin(inputs[i]);
+    if (from_stdin > 1)
+        return cli_bad(state, "standard input can be only one of the inputs");
     if ((options->cu_q == NULL) != (options->cu_k == NULL))
         return cli_bad(state, "--cu-seqlens-q and --cu-seqlens-k go together");
     if (options->dump.count > 0 && options->output == NULL)
         return cli_bad(state, "--dump: needs -o FILE, beside which it writes");
     if (options->dump.count > 0 && strcmp(options->output, "-") == 0)
         return cli_bad(state, "--dump: needs -o with a file, not stdout");
-    if (options->output != NULL && strcmp(options->output, "-") == 0 && options->metrics == NULL)
-        return cli_bad(state, "-o -: O and the metrics cannot both go to stdout; give --metrics");
     return 0;
 }
 
@@ -263,146 +270,11 @@ static const struct argp attend_argp = {
            "x.safetensors --report",
 };
 
-/* The results that one run writes: O, LSE, dumps, metrics. */
-typedef struct attend_files {
-    cli_output all[3 + DUMP_COUNT];
-    size_t count;
-} attend_files;
-
-static FILE *open_file(attend_files *files, const char *path, pcast_error *err)
-{
-    cli_output *output = &files->all[files->count];
-    if (cli_output_open(output, path, err) != PCAST_OK)
-        return NULL;
-    files->count++;
-    return output->stream;
-}
-
-static int has_suffix(const char *text, const char *suffix)
-{
-    const size_t length = strlen(text), tail = strlen(suffix);
-    return length >= tail && strcmp(text + length - tail, suffix) == 0;
-}
-
-static pcast_format output_format(const pcast_kernel *kernel)
-{
-    static const pcast_format formats[] = {PCAST_F32, PCAST_BF16, PCAST_F16};
-    return formats[kernel->out_format];
-}
-
-/* Shape of the LSE: [batch, heads, tokens] without what Q leaves out, packed [heads, tokens]. */
-static size_t lse_shape(const attend_inputs *inputs, const pcast_attend_shape *shape,
-                        size_t dims[PCAST_RANK_MAX])
-{
-    size_t rank = 0;
-    if (inputs->q.rank == 4)
-        dims[rank++] = shape->batch;
-    if (inputs->q.rank >= 3)
-        dims[rank++] = shape->heads;
-    dims[rank++] = shape->queries > 0 ? shape->queries : shape->rows;
-    return rank;
-}
-
-/* Everything a run holds. */
-typedef struct attend_state {
-    attend_inputs inputs;
-    pcast_attend_shape shape;
-    pcast_attend_result result;
-    attend_dump dump;
-    pcast_stage_errors *errors; /* only for --stages */
-} attend_state;
-
-static pcast_status write_output(const attend_options *options, attend_state *state,
-                                 attend_files *files, pcast_error *err)
-{
-    FILE *stream = open_file(files, options->output, err);
-    pcast_tensor o = state->inputs.q;
-    o.shape[o.rank - 1] = state->shape.value_dim;
-    o.data = state->result.o;
-    o.format = output_format(&options->kernel);
-    if (stream == NULL)
-        return PCAST_ERR_OUTPUT;
-    if (!has_suffix(options->output, ".safetensors"))
-        return pcast_npy_write(stream, o.format, o.rank, o.shape, o.data);
-    static const char *const names[] = {"o", "lse"};
-    pcast_tensor both[2] = {o, {.data = state->result.lse, .format = PCAST_F32}};
-    both[1].rank = lse_shape(&state->inputs, &state->shape, both[1].shape);
-    return pcast_safetensors_write(stream, both, names,
-                                   options->kernel.lse == PCAST_LSE_NONE ? 1 : 2);
-}
-
-/* O.npy -> O.p8.npy */
-static char *dump_path(const char *output, const char *kind)
-{
-    size_t stem = strlen(output);
-    if (has_suffix(output, ".npy"))
-        stem -= strlen(".npy");
-    else if (has_suffix(output, ".safetensors"))
-        stem -= strlen(".safetensors");
-    const size_t size = stem + strlen(kind) + sizeof "..npy";
-    char *path = cli_alloc(size, 1);
-    snprintf(path, size, "%.*s.%s.npy", (int)stem, output, kind);
-    return path;
-}
-
-static pcast_status write_dump(const attend_options *options, attend_state *state, int kind,
-                               attend_files *files, pcast_error *err)
-{
-    const attend_dump *dump = &state->dump;
-    size_t dims[PCAST_RANK_MAX];
-    size_t rank = lse_shape(&state->inputs, &state->shape, dims);
-    dims[rank++] = kind == DUMP_P || kind == DUMP_P8 ? dump->keys : dump->blocks;
-    if (kind == DUMP_O_TILE)
-        dims[rank++] = dump->dim;
-    char *path = dump_path(options->output, attend_dump_name(kind));
-    FILE *stream = open_file(files, path, err);
-    free(path);
-    if (stream == NULL)
-        return PCAST_ERR_OUTPUT;
-    if (kind == DUMP_P8)
-        return pcast_npy_write_codes(stream, options->kernel.p_format, rank, dims,
-                                     dump->data[kind]);
-    return pcast_npy_write(stream, PCAST_F32, rank, dims, dump->data[kind]);
-}
-
-static pcast_status write_files(const attend_options *options, attend_state *state,
-                                attend_files *files, pcast_error *err)
-{
-    pcast_status status = PCAST_OK;
-    if (options->output != NULL)
-        status = write_output(options, state, files, err);
-    if (status == PCAST_OK && options->lse != NULL) {
-        size_t dims[PCAST_RANK_MAX];
-        const size_t rank = lse_shape(&state->inputs, &state->shape, dims);
-        FILE *stream = open_file(files, options->lse, err);
-        status = stream == NULL ? PCAST_ERR_OUTPUT
-                                : pcast_npy_write(stream, PCAST_F32, rank, dims, state->result.lse);
-    }
-    for (int kind = 0; status == PCAST_OK && kind < DUMP_COUNT; kind++)
-        if (state->dump.wanted[kind])
-            status = write_dump(options, state, kind, files, err);
-    if (status != PCAST_OK)
-        return status;
-    FILE *stream = open_file(files, options->metrics, err);
-    if (stream == NULL)
-        return PCAST_ERR_OUTPUT;
-    csv_writer csv = {.stream = stream};
-    if (options->stages)
-        attend_write_stages(&csv, options, &state->shape, state->result.heads, state->errors);
-    else if (options->report)
-        attend_write_report(stream, options, &state->shape, state->result.heads);
-    else
-        attend_write_csv(&csv, options, &state->shape, state->result.heads);
-    return PCAST_OK;
-}
-
 static pcast_status simulate(const attend_options *options, attend_state *state, pcast_error *err)
 {
     const pcast_attend *attend = &state->inputs.attend;
     pcast_attend_shape *shape = &state->shape;
     pcast_status status = pcast_attend_check(attend, &options->kernel, shape, err);
-    if (status == PCAST_OK)
-        status = attend_dump_choose(&options->dump, &state->dump, err);
     pcast_kernel resolved = options->kernel;
     pcast_kernel_resolve(&resolved, shape->dim);
     if (status == PCAST_OK)
@@ -440,15 +312,17 @@ static int run(attend_options *options)
     attend_state state = {0};
     attend_files files = {0};
     pcast_error err = {""};
-    pcast_status status = attend_read(options, &state.inputs, &err);
-    if (status == PCAST_OK)
-        status = simulate(options, &state, &err);
-    if (status == PCAST_OK)
-        status = write_files(options, &state, &files, &err);
-    int code = EXIT_OK;
-    if (status != PCAST_OK)
-        code = cli_fail(cli_exit_code(status), options->name, "%s",
-                        err.text[0] != '\0' ? err.text : "writing failed");
+    pcast_status status = attend_dump_choose(&options->dump, &state.dump, &err);
+    int code = attend_files_open(&files, options, &state.dump);
+    if (code == EXIT_OK) {
+        status = attend_read(options, &state.inputs, &err);
+        if (status == PCAST_OK)
+            status = simulate(options, &state, &err);
+        if (status == PCAST_OK)
+            status = attend_files_write(&files, options, &state, &err);
+        if (status != PCAST_OK)
+            code = cli_fail(cli_exit_code(status), options->name, "%s", err.text);
+    }
     code = cli_outputs_finish(files.all, files.count, code, options->name);
     attend_inputs_free(&state.inputs);
     attend_dump_free(&state.dump);

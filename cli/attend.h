@@ -59,6 +59,29 @@ void attend_dump_tile(void *context, size_t row, const pcast_tile *tile);
 void attend_dump_free(attend_dump *dump);
 const char *attend_dump_name(int kind);
 
+/* Everything a run holds. */
+typedef struct attend_state {
+    attend_inputs inputs;
+    pcast_attend_shape shape;
+    pcast_attend_result result;
+    attend_dump dump;
+    pcast_stage_errors *errors; /* only for --stages */
+} attend_state;
+
+/* The files that one run writes; all are opened before it starts, and appear together. */
+enum { FILE_O, FILE_LSE, FILE_METRICS, FILE_DUMP, FILE_COUNT = FILE_DUMP + DUMP_COUNT };
+
+typedef struct attend_files {
+    cli_output all[FILE_COUNT];
+    size_t count;
+    FILE *streams[FILE_COUNT]; /* by what they hold; NULL where not wanted */
+} attend_files;
+
+/* Returns an exit code after one line: two of them are the same file, or one cannot be opened. */
+int attend_files_open(attend_files *files, const attend_options *options, const attend_dump *dump);
+pcast_status attend_files_write(attend_files *files, const attend_options *options,
+                                attend_state *state, pcast_error *err);
+
 void attend_write_csv(csv_writer *csv, const attend_options *options,
                       const pcast_attend_shape *shape, const pcast_attend_head *heads);
 void attend_write_stages(csv_writer *csv, const attend_options *options,

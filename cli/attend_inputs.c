@@ -4,24 +4,35 @@
 
 #include "pcast/tensor.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A number, or a file. */
-static pcast_status read_scalars(const char *text, const char *name, pcast_tensor *tensor,
-                                 const pcast_tensor **used, pcast_error *err)
+/* Does the text read as a number, whatever its size? Then it is no file. */
+static int is_number(const char *text)
 {
-    double value;
+    char *end;
+    strtod(text, &end);
+    return end != text && *end == '\0';
+}
+
+/* A number, or a file. */
+static pcast_status read_scalars(const char *text, const char *name, float largest,
+                                 pcast_tensor *tensor, const pcast_tensor **used, pcast_error *err)
+{
     if (text == NULL)
         return PCAST_OK;
     *used = tensor;
-    if (cli_parse_double(text, &value, err) == PCAST_OK) {
-        tensor->data = cli_alloc(1, sizeof *tensor->data);
-        tensor->data[0] = strtof(text, NULL);
+    if (!is_number(text))
+        return pcast_tensor_read(text, name, PCAST_E4M3, tensor, err);
+    tensor->data = cli_alloc(1, sizeof *tensor->data);
+    tensor->data[0] = strtof(text, NULL);
+    if (isfinite(tensor->data[0]) && fabsf(tensor->data[0]) <= largest)
         return PCAST_OK;
-    }
-    return pcast_tensor_read(text, name, PCAST_E4M3, tensor, err);
+    snprintf(err->text, sizeof err->text, "%s: '%.40s' is not a number from -%g to %g", name, text,
+             (double)largest, (double)largest);
+    return PCAST_ERR_VALUE;
 }
 
 static pcast_status read_starts(const char *path, const char *option, size_t **starts,
@@ -111,16 +122,16 @@ pcast_status attend_read(const attend_options *options, attend_inputs *inputs, p
     if (status == PCAST_OK)
         status = pcast_tensor_read(options->v, "v", options->fp8, &inputs->v, err);
     if (status == PCAST_OK)
-        status = read_scalars(options->q_descale, "q_descale", &inputs->q_descale,
+        status = read_scalars(options->q_descale, "q_descale", FLT_MAX, &inputs->q_descale,
                               &attend->q_descale, err);
     if (status == PCAST_OK)
-        status = read_scalars(options->k_descale, "k_descale", &inputs->k_descale,
+        status = read_scalars(options->k_descale, "k_descale", FLT_MAX, &inputs->k_descale,
                               &attend->k_descale, err);
     if (status == PCAST_OK)
-        status = read_scalars(options->v_descale, "v_descale", &inputs->v_descale,
+        status = read_scalars(options->v_descale, "v_descale", FLT_MAX, &inputs->v_descale,
                               &attend->v_descale, err);
     if (status == PCAST_OK)
-        status = read_scalars(options->learned_sink, "sink", &inputs->learned_sink,
+        status = read_scalars(options->learned_sink, "sink", FLT_MAX, &inputs->learned_sink,
                               &attend->learned_sink, err);
     return status == PCAST_OK ? read_lengths(options, inputs, err) : status;
 }

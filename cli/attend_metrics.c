@@ -4,15 +4,28 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static const char *const columns[] = {"kernel",      "batch",     "head",       "queries",
                                       "keys",        "block",     "empty_rows", "underflow",
                                       "subnormal",   "saturated", "mass_kept",  "mse",
                                       "mse_given_p", "rel_l2",    "max_abs",    "lse_error"};
 
+/* The SPEC, with the mask where an option gave it. */
+static const char *label(const attend_options *options, char text[PCAST_SPEC_MAX])
+{
+    snprintf(text, PCAST_SPEC_MAX, "%s%s%s", options->spec,
+             options->mask == NULL                ? ""
+             : strchr(options->spec, ':') != NULL ? ";mask="
+                                                  : ":mask=",
+             options->mask != NULL ? options->mask : "");
+    return text;
+}
+
 void attend_write_csv(csv_writer *csv, const attend_options *options,
                       const pcast_attend_shape *shape, const pcast_attend_head *heads)
 {
+    char name[PCAST_SPEC_MAX];
     pcast_kernel resolved = options->kernel;
     pcast_kernel_resolve(&resolved, shape->dim);
     csv_names(csv, columns, sizeof columns / sizeof columns[0]);
@@ -20,7 +33,7 @@ void attend_write_csv(csv_writer *csv, const attend_options *options,
         const pcast_attend_head *head = &heads[i];
         const pcast_summary *summary = &head->summary;
         const int any = summary->rows > 0;
-        csv_text(csv, options->spec);
+        csv_text(csv, label(options, name));
         csv_count(csv, head->batch);
         csv_count(csv, head->head);
         csv_count(csv, head->queries);
@@ -46,13 +59,14 @@ void attend_write_stages(csv_writer *csv, const attend_options *options,
 {
     static const char *const names[] = {"kernel", "batch", "head",       "mse",        "mse_q",
                                         "mse_k",  "mse_v", "mse_p_cast", "mse_output", "remainder"};
+    char name[PCAST_SPEC_MAX];
     csv_names(csv, names, sizeof names / sizeof names[0]);
     for (size_t i = 0; i < shape->batch * shape->heads; i++) {
         const pcast_stage_errors *e = &errors[i];
         const double parts[] = {e->all - e->without_q, e->all - e->without_k, e->all - e->without_v,
                                 e->all - e->without_p, e->all - e->without_output};
         double rest = e->all;
-        csv_text(csv, options->spec);
+        csv_text(csv, label(options, name));
         csv_count(csv, heads[i].batch);
         csv_count(csv, heads[i].head);
         csv_number(csv, e->all);
@@ -81,7 +95,8 @@ void attend_write_report(FILE *out, const attend_options *options, const pcast_a
 {
     pcast_kernel resolved = options->kernel;
     pcast_kernel_resolve(&resolved, shape->dim);
-    fprintf(out, "kernel %s, %s, S = %g, %zu keys per block\n", options->spec,
+    char name[PCAST_SPEC_MAX];
+    fprintf(out, "kernel %s, %s, S = %g, %zu keys per block\n", label(options, name),
             pcast_order_name(resolved.order), (double)resolved.scale, resolved.block);
     fprintf(out, "%zu sequence%s, %zu heads (%zu of K and V), head dimension %zu\n\n", shape->batch,
             shape->batch == 1 ? "" : "s", shape->heads, shape->kv_heads, shape->dim);
@@ -111,8 +126,9 @@ void attend_write_report(FILE *out, const attend_options *options, const pcast_a
                 "it.\n",
                 pcast_format_name(resolved.p_format));
     else if (worst->summary.mass_kept < 0.99)
-        fprintf(out,
-                "There the cast loses %.3g %% of the attention: a larger S, or reverse order, "
-                "keeps more.\n",
-                100 * (1 - worst->summary.mass_kept));
+        fprintf(
+            out,
+            "There the cast loses %.3g %% of the attention; pcast diagnose finds the order, S and "
+            "threshold that keep most.\n",
+            100 * (1 - worst->summary.mass_kept));
 }

@@ -150,7 +150,8 @@ static int expand_spec(cli_grid *grid, const char *spec, const char *name)
         const pcast_field field = axes[a];
         if (grid->fields[field].count > 0) {
             code = multiply(grid, first, field, &grid->fields[field], name);
-        } else if (is_paper && paper_lists[field] != NULL && !((given >> field) & 1)) {
+        } else if (is_paper && paper_lists[field] != NULL && !((given >> field) & 1) &&
+                   !(field == PCAST_FIELD_SCALE && ((given >> PCAST_FIELD_SCALE_LOG2) & 1))) {
             cli_list list;
             if (cli_list_parse(paper_lists[field], &list, &err) != PCAST_OK)
                 return cli_fail(EXIT_USAGE, name, "%s", err.text);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Names of unfinished files, for the signal handler. A process writes at most a few at once. */
-enum { UNFINISHED_MAX = 4 };
+enum { UNFINISHED_MAX = 16 }; /* more than any command opens */
 static char *volatile unfinished[UNFINISHED_MAX];
 
 static void remove_unfinished(int signal_number)

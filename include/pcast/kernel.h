@@ -205,7 +205,7 @@ typedef enum pcast_field {
 
 enum {
     PCAST_BLOCK_MAX = 1 << 20,
-    PCAST_SPLITS_MAX = 1 << 16,
+    PCAST_SPLITS_MAX = 1024,
     PCAST_PROMOTION_NEVER = 0,
     PCAST_PROMOTION_TILE = -1,
     PCAST_PROMOTION_MAX = 1 << 16,

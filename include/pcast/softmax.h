@@ -36,6 +36,8 @@ typedef struct pcast_row_input {
 typedef struct pcast_tile {
     size_t first_key;
     size_t count;          /* keys in this block, masked ones included */
+    size_t first_visible;  /* index within the block of the first unmasked key */
+    size_t visible;        /* unmasked keys of the block */
     size_t split;          /* 0 without splits */
     float alpha;           /* factor applied to l and O of the split's earlier blocks */
     float m, l;            /* running maximum and row sum of the split after the block */

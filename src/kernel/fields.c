@@ -66,7 +66,7 @@ const pcast_field_info pcast_fields[PCAST_FIELD_COUNT] = {
                            PCAST_BLOCK_MAX, "1 to 1048576"},
     [PCAST_FIELD_PAGED] = CHOICE(paged, no_yes),
     [PCAST_FIELD_QUERY_BLOCK] = COUNT(query_block, 0, PCAST_BLOCK_MAX, "0 to 1048576"),
-    [PCAST_FIELD_SPLITS] = COUNT(splits, 0, PCAST_SPLITS_MAX, "0 to 65536"),
+    [PCAST_FIELD_SPLITS] = COUNT(splits, 0, PCAST_SPLITS_MAX, "0 to 1024"),
     [PCAST_FIELD_PARTITION] = COUNT(partition, 0, PCAST_BLOCK_MAX, "0 (none) to 1048576"),
     [PCAST_FIELD_PARTIALS] = CHOICE(partials, output_words),
     [PCAST_FIELD_SCALE] = REAL(scale, 0x1p-64, 0x1p64, "2^-64 to 2^64"),

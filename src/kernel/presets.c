@@ -34,9 +34,8 @@
 #define SAGE_SCALE 447.889862f /* 2^8.807f */
 #define HPC_OPS                                                                                    \
     SCALES(TOKEN, TENSOR, TENSOR), RAW_FMA, TENSOR_CORE,                                           \
-        .splits = 1, .query_block = 128, .block = 128, .correction = PCAST_CORRECTION_BIAS,        \
-        .epilogue = PCAST_EPILOGUE_TWO_STEP, .out_format = PCAST_OUTPUT_BF16,                      \
-        .empty_max = PCAST_EMPTY_MAX_UNGUARDED
+        .splits = 1, .correction = PCAST_CORRECTION_BIAS, .epilogue = PCAST_EPILOGUE_TWO_STEP,     \
+        .out_format = PCAST_OUTPUT_BF16
 #define CUDNN                                                                                      \
     GUARDED, TENSOR_CORE, ONE_SPLIT, .block = 128, .rescale_threshold = 4,                         \
                                      .threshold_unit = PCAST_THRESHOLD_NATS,                       \
@@ -106,7 +105,7 @@ static const pcast_preset presets[] = {
      UNIT_POWER},
     {.name = "fa4-vllm",
      .kernel = {FA4, .scale = 256, .rescale_threshold = 0.75f},
-     .source = FLASH_ATTENTION_VLLM "vfa/flash_fwd_sm100.py (#166)",
+     .source = FLASH_ATTENTION_VLLM "flash_attn/cute/flash_fwd_sm100.py (#166)",
      .date = "2026-08-06",
      .caveats = "a stale maximum lets P reach 2^8.75 = 430.5, which still fits; polynomial as fa4",
      UNIT_POWER},
@@ -139,7 +138,8 @@ static const pcast_preset presets[] = {
                 .lse = PCAST_LSE_BASE_2, .learned_sink = PCAST_LEARNED_SINK_DENOMINATOR},
      .source = FLASHINFER "prims_ts fmha_context/fmha_resources.py, csrc/fmhaReduction.cu",
      .date = "2026-08-22",
-     .caveats = "order of KV blocks not extracted (forward here); the generated kernels are "
+     .caveats = "order of KV blocks not extracted (forward here), nor masked rows and output "
+                "format; tiles of 256 too; the generated kernels are "
                 "closed; MLA decode has scale_log2=8.8073549",
      UNIT_448},
     {.name = "xqa-sm90",
@@ -175,7 +175,7 @@ static const pcast_preset presets[] = {
      .date = "2026-08-22",
      .caveats = "with ALiBi or softcap exponent=natural, where a learned sink weighs e^8/256 too "
                 "much; the guard of masked tiles is compiled for sliding and custom masks only; "
-                "query tiles not extracted; skip-softmax not modelled",
+                "query tiles not extracted; max*c - 8 may be one fma; skip-softmax not modelled",
      UNIT_POWER},
     {.name = "sage2-fp32",
      .kernel = {SAGE2, .accumulator = PCAST_ACCUMULATOR_TENSOR_CORE},
@@ -200,13 +200,15 @@ static const pcast_preset presets[] = {
                 "65504; FP16 rounds once per instruction of 32 keys in the kernel, per key here",
      UNIT_EXACT("2^8.807 is cast to 448: 1.000246, which the output format does not show")},
     {.name = "hpc-ops-2026-01",
-     .kernel = {HPC_OPS, .scale = 1},
+     .kernel = {HPC_OPS, .block = 64, .query_block = 1, .scale = 1, .lse = PCAST_LSE_BASE_E},
      .source = "Tencent/hpc-ops f968a8f, src/attention",
      .date = "2026-01-20",
-     .caveats = "S = 1 until 2026-05-25 (prefill) and 2026-06-09 (decode); tiles as in hpc-ops",
+     .caveats = "decode; S = 1 until 2026-06-09, and until 2026-05-25 in prefill (block=128); "
+                "causal tail tiles come first in the kernel",
      UNIT_POWER},
     {.name = "hpc-ops",
-     .kernel = {HPC_OPS, .scale = 256, .promotion = PCAST_PROMOTION_TILE},
+     .kernel = {HPC_OPS, .block = 128, .query_block = 128, .scale = 256,
+                .promotion = PCAST_PROMOTION_TILE, .empty_max = PCAST_EMPTY_MAX_UNGUARDED},
      .source = "Tencent/hpc-ops 6e2ecede, src/attention",
      .date = "2026-07-24",
      .caveats = "prefill; decode has block=64, causal tail tiles first, guards masked tiles, and "
@@ -237,11 +239,12 @@ static const pcast_preset presets[] = {
      UNIT_EXACT("every p is 1 and S a power of two")},
     {.name = "torch-ref",
      .kernel = {ONE_SPLIT, .block = 128, .scale = 1, .normalise = PCAST_NORMALISE_PARTITION,
-                .masked_rows = PCAST_MASKED_ROWS_NAN},
+                GUARDED},
      .source = FLASH_ATTENTION "hopper/test_util.py: P normalised, then cast",
      .date = "2026-08-15",
-     .caveats = "the baseline of kernel tests; PyTorch saturates a float to E4M3 conversion since "
-                "2026-04 only, which P <= 1 does not meet",
+     .caveats =
+         "the baseline of kernel tests; PyTorch saturates a float to E4M3 conversion since "
+         "2026-04 only, which P <= 1 does not meet; scores and P pass through BF16 there, not here",
      .unit_row = "neither: N times the E4M3 of 1/N, which is 1 for a power of two up to 512, "
                  "nearly 2 just below N = 1024, and 0 from there on",
      .unit_low = 0,

@@ -2,6 +2,7 @@
 /* Which kernels make sense: ranges of single fields, then combinations. */
 #include "base/bits.h"
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "kernel/fields.h"
 #include "math/math.h"
 
@@ -167,6 +168,8 @@ static pcast_status check_walk(const pcast_kernel *k, pcast_error *err)
          "empty_max: under a finite mask_value the running maximum is never -Inf"},
         {k->learned_sink == PCAST_LEARNED_SINK_NONE && k->sink_given,
          "sink_logit: with learned_sink=none: the kernel knows no learned sink"},
+        {k->row_sum == PCAST_ROW_SUM_CAST && k->learned_sink != PCAST_LEARNED_SINK_NONE,
+         "learned_sink: with row_sum=cast: a sink has no cast to add"},
         {k->initial_sum != 0 && k->initial_sum != 1, "initial_sum: is 0 or 1"},
     };
     return CHECK_RULES(rules, err);
@@ -175,6 +178,8 @@ static pcast_status check_walk(const pcast_kernel *k, pcast_error *err)
 pcast_status pcast_kernel_validate(const pcast_kernel *kernel, pcast_error *err)
 {
     pcast_status status = PCAST_OK;
+    pcast_fpenv env;
+    pcast_fpenv_enter(&env);
     for (int i = 0; status == PCAST_OK && i < PCAST_FIELD_COUNT; i++)
         status = check_field(kernel, (pcast_field)i, err);
     if (status == PCAST_OK)
@@ -187,6 +192,7 @@ pcast_status pcast_kernel_validate(const pcast_kernel *kernel, pcast_error *err)
         status = check_inputs(kernel, err);
     if (status == PCAST_OK)
         status = check_walk(kernel, err);
+    pcast_fpenv_leave(&env);
     return status;
 }
 

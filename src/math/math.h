@@ -6,8 +6,9 @@
 #define PCAST_MATH_MATH_H
 
 /* Binary32, correctly rounded to nearest even for every argument, subnormal results included;
- * overflow gives +Inf, NaN gives NaN. Proven over all 2^32 arguments against MPFR
- * (tests/exhaustive/math_f32_mpfr.c). */
+ * overflow gives +Inf, NaN gives NaN. Proven over all 2^32 arguments
+ * (tests/exhaustive/math_f32_mpfr.c: against MPFR, or libm in binary64 where that is far from a
+ * rounding boundary). */
 
 /* exp(-Inf) = +0. */
 float pcast_exp_f32(float x);

@@ -52,19 +52,19 @@ static double tree(double lane[LANES])
 }
 
 static void count_key(pcast_loss *loss, const pcast_loss_units *units, float scaled, uint32_t code,
-                      int other, int outside)
+                      double q, int other, int outside)
 {
     loss->unmasked++;
     loss->saturated += (double)scaled > units->overflow_bound;
     if (!other)
         return;
     const uint32_t magnitude = code & ~units->sign;
-    const int flushed = magnitude == 0;
+    const int flushed = q == 0;
     loss->other++;
     loss->flushed += (uint64_t)flushed;
     loss->outside += (uint64_t)outside;
     loss->outside_flushed += (uint64_t)(outside && flushed);
-    loss->subnormal += !flushed && magnitude < units->least_normal;
+    loss->subnormal += magnitude > 0 && magnitude < units->least_normal;
 }
 
 /* p and its cast q, free of S. */
@@ -108,12 +108,13 @@ void pcast_loss_tile(pcast_loss_meter *meter, const pcast_tile *tile, const uint
         key_values(units, tile, i, &p, &q);
         const double difference = p - q;
         sums.error[i % LANES] += difference * difference;
-        if (!is_sink[i]) {
+        const int seen = i >= tile->first_visible && i - tile->first_visible < tile->visible;
+        if (seen && !is_sink[i]) {
             sums.mass[i % LANES] += p;
             sums.kept[i % LANES] += q;
         }
-        if (p > 0)
-            count_key(&meter->loss, units, tile->scaled[i], tile->p8[i], !is_sink[i], outside);
+        if (seen && p > 0)
+            count_key(&meter->loss, units, tile->scaled[i], tile->p8[i], q, !is_sink[i], outside);
     }
     const double alpha = (double)tile->alpha;
     part->mass = alpha * part->mass + tree(sums.mass);

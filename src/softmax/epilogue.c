@@ -16,6 +16,13 @@ float pcast_split_lse(const pcast_plan *plan, float m, float l)
     return plan->base2 ? fmaf(m, plan->c, pcast_log2_f32(bare)) : m + pcast_log_f32(bare);
 }
 
+float pcast_sink_lse(const pcast_plan *plan)
+{
+    if (!plan->sink_given)
+        return -INFINITY;
+    return plan->base2 ? plan->sink_nats * log2_e : plan->sink_nats;
+}
+
 void pcast_normalise_output(const pcast_plan *plan, const float *o, float l, float *out, size_t dim)
 {
     const pcast_kernel *kernel = &plan->kernel;

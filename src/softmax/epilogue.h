@@ -9,6 +9,9 @@
 /* log-sum-exp under maximum m and row sum l, in the base of the kernel's exponential. */
 float pcast_split_lse(const pcast_plan *plan, float m, float l);
 
+/* log-sum-exp of nothing but the learned sink, -Inf without one; in the same base. */
+float pcast_sink_lse(const pcast_plan *plan);
+
 /* out[dim] = o / l with S and the descale of V taken care of; out may be o. */
 void pcast_normalise_output(const pcast_plan *plan, const float *o, float l, float *out,
                             size_t dim);

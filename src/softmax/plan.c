@@ -90,6 +90,8 @@ pcast_status pcast_plan_init(pcast_plan *plan, const pcast_kernel *kernel, pcast
     set_scale(plan);
     plan->mask_value = mask_values[kernel->mask_value];
     plan->initial_max = plan->mask_value;
+    if (kernel->mask_value == PCAST_MASK_VALUE_5E6 && plan->base2) /* -5e6 in the exponent's unit */
+        plan->initial_max = plan->mask_value / plan->c;
     for (uint32_t code = 0; pcast_format_width(kernel->p_format) == 8 && code < 256; code++)
         plan->value[code] = pcast_decode_f32(kernel->p_format, code);
     pcast_fpenv_leave(&env);

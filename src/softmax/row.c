@@ -182,6 +182,7 @@ pcast_tile pcast_row_step(pcast_row *row, const pcast_visit *visit, const float 
     const pcast_tile tile = {
         .first_key = visit->range.first,
         .count = count,
+        .visible = count,
         .split = visit->split,
         .alpha = alpha,
         .m = row->m,
@@ -206,7 +207,7 @@ void pcast_row_finish(pcast_row *row, int sees_keys)
     if (!sees_keys && (zero || kernel->masked_rows == PCAST_MASKED_ROWS_NAN)) { /* 4.9 */
         for (size_t c = 0; c < row->dim; c++)
             row->o[c] = zero ? 0.0f : NAN;
-        lse = row->plan->sink_given ? lse : -INFINITY;
+        lse = pcast_sink_lse(row->plan);
     }
     row->lse = pcast_returned_lse(row->plan, lse);
     pcast_round_output(kernel->out_format, row->o, row->dim); /* 4.10 */
@@ -227,6 +228,16 @@ static const float *masked_scores(const pcast_plan *plan, const pcast_row_keys *
     return scratch->scores;
 }
 
+/* Which keys of the block the row sees. */
+static void mark_visible(pcast_tile *tile, pcast_range visible)
+{
+    const size_t first = visible.first > tile->first_key ? visible.first : tile->first_key;
+    const size_t block_end = tile->first_key + tile->count, end = visible.first + visible.count;
+    const size_t last = end < block_end ? end : block_end;
+    tile->visible = last > first ? last - first : 0;
+    tile->first_visible = tile->visible > 0 ? first - tile->first_key : 0;
+}
+
 void pcast_row_run(pcast_row *row, const pcast_row_keys *keys, const float *scores,
                    const float *values, pcast_tile_observer *observer, void *context,
                    pcast_row_scratch *scratch)
@@ -237,9 +248,10 @@ void pcast_row_run(pcast_row *row, const pcast_row_keys *keys, const float *scor
     pcast_walk_start(&walk, &row->plan->kernel, keys->keys, keys->visited.first,
                      keys->visited.first + keys->visited.count);
     while (pcast_walk_next(&walk, &visit)) {
-        const pcast_tile tile = pcast_row_step(
+        pcast_tile tile = pcast_row_step(
             row, &visit, masked_scores(row->plan, keys, visit.range, scores, scratch),
             values + visit.range.first * row->dim, scratch);
+        mark_visible(&tile, keys->visible);
         if (observer != NULL && !visit.sums_only)
             observer(context, &tile);
     }

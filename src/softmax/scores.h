@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scores of one query against keys (docs/numerics.md, steps 1.1, 1.2 and 1.5). */
+/* Scores of one query against keys (docs/numerics.md, steps 1.1 and 1.2). */
 #ifndef PCAST_SOFTMAX_SCORES_H
 #define PCAST_SOFTMAX_SCORES_H
 

@@ -65,3 +65,12 @@ t pcast attend --kernel fa3:v_scale=token --draw normal
 t pcast attend --kernel fa3:q_scale=channel --draw normal
 t pcast attend --kernel fa3:v_scale=block --draw normal
 leftovers
+# Two results never share a file, inputs never share stdin, numbers are numbers.
+t pcast attend $all -o same.npy --metrics same.npy
+t pcast attend $all --kernel paper:lse=e -o - --lse - --metrics m.csv
+t pcast attend $all -o same.npy --dump m --metrics ./same.m.npy
+t pcast attend --q - --k - --v small.npy
+t pcast attend $all --q-descale 1e999
+t pcast attend $all --q-descale nan
+t pcast attend $all -o /dev/full --metrics m.csv
+leftovers

@@ -54,6 +54,7 @@ class Head:
         self.sink = None if f.learned_sink == "none" else sink
         self.sink_score = None if self.sink is None else self.sink / self.u if self.raw else self.sink
         self.mask_value = MASK_VALUES[f.mask_value]
+        self.start = self.mask_value / self.c if f.mask_value == "-5e6" and self.base2 else self.mask_value
 
     def scores(self, q, k):
         """Steps 1.1, 1.2 and 4.0.2: scores x of all queries and keys."""
@@ -107,7 +108,7 @@ class Head:
             if score > candidate:
                 candidate = score
         new = candidate
-        if f.rescale_threshold > 0 and m != self.mask_value:
+        if f.rescale_threshold > 0 and m != self.start:
             factor = self.c if f.threshold_unit == "log2" else self.u if self.raw else ONE
             lag = (candidate - m) * factor
             if lag <= f.rescale_threshold if f.threshold_test == "le" else lag < f.rescale_threshold:
@@ -193,7 +194,7 @@ class Head:
     def split(self, index, blocks, x, values, tiles):
         """Steps 4.1 to 4.8: the split's output and log-sum-exp."""
         f = self.fields
-        m, l, o = self.mask_value, f.initial_sum, np.zeros(values.shape[1], F64 if f.accumulator == "fp64" else F32)
+        m, l, o = self.start, f.initial_sum, np.zeros(values.shape[1], F64 if f.accumulator == "fp64" else F32)
         if f.learned_sink == "initial" and self.sink is not None and index == 0:
             m, l = self.sink_score, self.S_in
         normalised = f.normalise == "partition"
@@ -297,7 +298,7 @@ class Head:
             EVENTS["row without a visible key"] += 1
             if f.masked_rows in ("zero", "nan"):
                 out = np.full(values.shape[1], ZERO if f.masked_rows == "zero" else NAN)
-                lse = lse if self.sink is not None else -INF
+                lse = -INF if self.sink is None else self.sink * LOG2E if self.base2 else self.sink
         # 4.10
         out = out if f.out_format == "f32" else FORMATS[f.out_format].round(out)
         if self.base2 and f.lse == "e":

@@ -44,6 +44,15 @@ static void make(problem *p)
     p->attend = (pcast_attend){.q = &p->tensors[0], .k = &p->tensors[1], .v = &p->tensors[2]};
 }
 
+static pcast_kernel parse(const char *spec)
+{
+    pcast_kernel kernel;
+    pcast_error err = {""};
+    if (pcast_kernel_parse(spec, &kernel, NULL, &err) != PCAST_OK)
+        fail_msg("%s: %s", spec, err.text);
+    return kernel;
+}
+
 static pcast_status run(const pcast_attend *attend, const pcast_kernel *kernel, outcome *out,
                         pcast_error *err)
 {
@@ -284,6 +293,36 @@ static void test_masks(void **state)
         }
 }
 
+/* Masked keys are no keys: under a finite sentinel a tile that a row does not see has P of about S,
+ * and still counts for nothing. Nor is a NaN code of an FNUZ format a flushed key. */
+static void test_what_is_counted(void **state)
+{
+    (void)state;
+    static problem p;
+    static outcome alone, together;
+    make(&p);
+    for (int i = 0; i < Q_SIZE; i++)
+        p.q[i] *= 4; /* so that keys are lost */
+    pcast_kernel kernel = parse("sage2-fp32:order=reverse;block=8;mask=causal;scale=1");
+    kernel.query_block = 1;
+    run_ok(&p.attend, &kernel, &alone);
+    kernel.query_block = 16;
+    run_ok(&p.attend, &kernel, &together);
+    for (int h = 0; h < BATCH * HEADS; h++) {
+        assert_true(alone.heads[h].summary.underflow > 0);
+        assert_bits_f64(together.heads[h].summary.underflow, alone.heads[h].summary.underflow);
+        assert_bits_f64(together.heads[h].summary.saturated, alone.heads[h].summary.saturated);
+    }
+    kernel = parse("paper:p_format=e4m3fnuz;scale=448;overflow=nan");
+    run_ok(&p.attend, &kernel, &alone);
+    kernel = parse("paper:p_format=e4m3fnuz;scale=448;overflow=sat");
+    run_ok(&p.attend, &kernel, &together);
+    for (int h = 0; h < BATCH * HEADS; h++) {
+        assert_true(alone.heads[h].summary.saturated > 0);
+        assert_bits_f64(alone.heads[h].summary.underflow, together.heads[h].summary.underflow);
+    }
+}
+
 static void test_bad_shapes(void **state)
 {
     (void)state;
@@ -331,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_descale_of_one_head),
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_what_is_counted),
         cmocka_unit_test(test_bad_shapes),
     };
     return cmocka_run_group_tests_name("attend", tests, NULL, NULL);

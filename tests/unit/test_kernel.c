@@ -4,6 +4,8 @@
 
 #include "unit.h"
 
+#include <fenv.h>
+
 static void test_good(void **state)
 {
     (void)state;
@@ -167,12 +169,29 @@ static void test_block_tables(void **state)
     }
 }
 
+/* The caller's rounding mode has no say in what is valid. */
+static void test_rounding_modes(void **state)
+{
+    (void)state;
+    static const int modes[] = {FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO, FE_TONEAREST};
+    for (int mode = 0; mode < 4; mode++)
+        for (size_t i = 0; i < pcast_preset_count(); i++) {
+            pcast_error err = {""};
+            fesetround(modes[mode]);
+            const pcast_status status = pcast_kernel_validate(&pcast_preset_at(i)->kernel, &err);
+            const int kept = fegetround() == modes[mode];
+            fesetround(FE_TONEAREST);
+            if (status != PCAST_OK || !kept)
+                fail_msg("%s under mode %d: %s", pcast_preset_at(i)->name, mode, err.text);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good),         cmocka_unit_test(test_bad),
         cmocka_unit_test(test_combinations), cmocka_unit_test(test_scale_log2),
-        cmocka_unit_test(test_block_tables),
+        cmocka_unit_test(test_block_tables), cmocka_unit_test(test_rounding_modes),
     };
     return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
 }

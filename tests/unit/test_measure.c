@@ -84,9 +84,10 @@ static void test_loss(void **state)
     const float p1[] = {1, 0x1p-10f, 0x1p-8f, 0x1.1p-3f}, p2[] = {0.75f, 0x1p-11f, 0};
     const uint32_t c1[] = {0x38, 0x00, 0x02, 0x20}, c2[] = {0x34, 0x00, 0x00};
     const uint8_t s1[] = {1, 0, 0, 0}, s2[] = {0, 0, 0};
-    const pcast_tile first = {.count = 4, .alpha = 0, .p = p1, .scaled = p1, .p8 = c1};
+    const pcast_tile first = {
+        .count = 4, .visible = 4, .alpha = 0, .p = p1, .scaled = p1, .p8 = c1};
     const pcast_tile second = {
-        .first_key = 4, .count = 3, .alpha = 0.5f, .p = p2, .scaled = p2, .p8 = c2};
+        .first_key = 4, .count = 3, .visible = 3, .alpha = 0.5f, .p = p2, .scaled = p2, .p8 = c2};
     pcast_loss_tile(&meter, &first, s1);
     pcast_loss_tile(&meter, &second, s2);
     float o[] = {1, 3};
@@ -126,7 +127,7 @@ static void test_saturated_and_nan(void **state)
     const float scaled[] = {464, 464.00003f, 417.6f};
     const uint32_t c[] = {0x7E, 0x7E, 0x7D};
     const uint8_t sinks[] = {0, 1, 0};
-    const pcast_tile tile = {.count = 3, .p = p, .scaled = scaled, .p8 = c};
+    const pcast_tile tile = {.count = 3, .visible = 3, .p = p, .scaled = scaled, .p8 = c};
     pcast_loss_tile(&meter, &tile, sinks);
     float o[] = {NAN, 1};
     pcast_split split = {.l = 1, .weight = 1};
