@@ -24,10 +24,13 @@ sweep() { # NAME OPTION...
         --scale 1,256,448,447.8898,1000 "$@" ;;
     heads) "$pcast" sweep --q "$data/layer{layer}_q.npy" --k "$data/layer{layer}_k.npy" --v "$data/layer{layer}_v.npy" \
         --layer 0,24 --mask causal --source smollm2-135m "$@" ;;
+    kernels) "$pcast" sweep --kernel fa3 --kernel fa4-offset8-tau4 --kernel 'flashinfer-fa3:p_format=e5m2;splits=3' \
+        --kernel 'xqa-sm90:splits=4' --kernel xqa-mla --kernel fmha-v2 --kernel sage2pp --kernel vllm-triton \
+        --kernel cudnn --kernel torch-ref --kernel aiter-pa-ragged --delta 0,6 --n 1500 --dim 24 --trials 3 --seed 9 "$@" ;;
     esac | simulated
 }
 
-for name in synthetic heads; do
+for name in synthetic heads kernels; do
     if [ "$make" = --make ]; then
         sweep "$name" > "$folder/$name.csv"
         continue
