@@ -59,7 +59,10 @@ void csv_exact(csv_writer *writer, double value)
 
 void csv_theory(csv_writer *writer, double value)
 {
-    write_double(writer, "%.6g", value);
+    if (isnan(value))
+        csv_empty(writer);
+    else
+        write_double(writer, "%.6g", value);
 }
 
 void csv_number_if(csv_writer *writer, int known, double value)

@@ -20,7 +20,7 @@ void csv_text(csv_writer *writer, const char *text);
 void csv_count(csv_writer *writer, uint64_t value);
 void csv_number(csv_writer *writer, double value);               /* %.9g, nan, inf */
 void csv_exact(csv_writer *writer, double value);                /* %.17g */
-void csv_theory(csv_writer *writer, double value);               /* %.6g */
+void csv_theory(csv_writer *writer, double value);               /* %.6g, empty if NaN */
 void csv_number_if(csv_writer *writer, int known, double value); /* empty if not known */
 void csv_known(csv_writer *writer, double value);                /* empty if NaN */
 void csv_empty(csv_writer *writer);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 720, NAMED_HEADS = 18, NAMED_LAYERS = 16 };
+enum { WIDTH = 560, NAMED_HEADS = 18, NAMED_LAYERS = 16 };
 
 static void put_terminal(FILE *script, int height)
 {
@@ -109,7 +109,8 @@ static void put_order(FILE *script, const diagnose_page *page, const double *rat
     fprintf(script, "set title '%s order'\n", pcast_order_name(order));
     for (size_t n = 0; n < count; n++) {
         gnuplot_element(script, &any);
-        fprintf(script, "$line%zu with linespoints lw 1.6 pt %zu ps 0.6 lc rgb '%s' title '%g'",
+        fprintf(script,
+                "$line%zu with linespoints lw 1.6 pt %zu ps 0.6 lc rgb '%s' title 'threshold %g'",
                 lines[n], 5 + 2 * (n % 5), color(n, hex), (double)all->candidates[lines[n]].tau);
     }
     if (any) {
@@ -134,12 +135,12 @@ void diagnose_figure_trade_off(FILE *script, const void *data)
         shown[all->candidates[i].order == PCAST_ORDER_REVERSE] |= isfinite(ratios[i]);
     }
     const int panels = shown[0] && shown[1] ? 2 : 1;
-    put_terminal(script, panels == 2 ? 640 : 340);
-    gnuplot_axes(script, "outside right top Left reverse title 'threshold'",
-                 "S (static scale of P)", "mean ratio to the best");
+    put_terminal(script, panels == 2 ? 700 : 370);
+    gnuplot_axes(script, "above Left reverse width -2", "S (static scale of P)",
+                 "mean ratio to the best");
     put_log_axis(script, 'y', 0.97, 1.05 * range.high);
     fprintf(script,
-            "set samples 2\nset lmargin 9\nset rmargin 21\nset logscale x 2\n"
+            "set samples 2\nset lmargin 9\nset logscale x 2\n"
             "set xrange [0.9:512]\nset xtics (1, 2, 4, 8, 16, 32, 64, 128, 256, 448)\n"
             "set multiplot layout %d,1\n",
             panels);
@@ -181,7 +182,7 @@ void diagnose_figure_lost(FILE *script, const void *data)
         fprintf(script,
                 "$heads using 1:2:(0):($4-$2) with vectors nohead lw 1 lc rgb '#999999' "
                 "notitle, \\\n     $heads using 1:3 with points pt 1 ps 0.9 lw 1.4 lc rgb "
-                "'#E69F00' title 'predicted, normal scores', \\\n     $heads using 1:4 with "
+                "'#000000' title 'predicted, normal scores', \\\n     $heads using 1:4 with "
                 "points pt 6 ps 0.8 lw 1.4 lc rgb '#0072B2' title \"predicted, the head's "
                 "own distribution\", \\\n     ");
     fprintf(script, "$heads using 1:2 with points pt 7 ps 0.6 lc rgb '#D55E00' title "

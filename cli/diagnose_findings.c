@@ -123,29 +123,42 @@ static int own_ties(const diagnosed *all, size_t own)
     return own < all->candidate_count && mean <= least * (1 + PCAST_CHOICE_TIE);
 }
 
+/* "now it is ...", or nothing where nothing changes. */
+static void describe_now(const diagnose_options *options, const diagnosed *all, size_t own,
+                         char text[96])
+{
+    const double now = 100 * mean_error_now(options, all);
+    text[0] = '\0';
+    if (isnan(now))
+        snprintf(text, 96, ", now outputs are NaN");
+    else if (own != all->overall.best)
+        snprintf(text, 96, ", now it is %.3g %%%s", now,
+                 own < all->candidate_count ? "" : " with the output's rounding");
+}
+
 void diagnose_advice(const diagnose_options *options, const diagnosed *all, char *text, size_t size)
 {
     const pcast_choice *choice = &all->overall;
     const size_t own = diagnose_own(options, all), others = choice->ties - 1;
-    char setting[128], heads[48], ties[128] = "";
+    char setting[128], heads[48], now[96], ties[128] = "";
     double mean, largest;
     if (!isfinite(choice->error)) {
-        snprintf(text, size, "Every setting that was tried gives NaN in some head.");
+        snprintf(text, size, "No setting that was tried has a finite error in every head.");
         return;
     }
     diagnose_setting(options, &all->candidates[choice->best], setting, sizeof setting);
     diagnose_regret(all, choice->best, &mean, &largest);
+    describe_now(options, all, own, now);
     snprintf(heads, sizeof heads, all->count == 1 ? "this head" : "all %zu heads", all->count);
     if (others > 0)
         snprintf(ties, sizeof ties, " %zu other setting%s within %g %% of the least%s.", others,
                  others == 1 ? " is" : "s are", 100 * PCAST_CHOICE_TIE,
                  own != choice->best && own_ties(all, own) ? ", the kernel's own among them" : "");
-    snprintf(text, size,
-             "One setting for %s: %s%s. The cast of P then costs a mean relative error of %.3g %%, "
-             "as the kernel is%s %.3g %%; in single heads at most %.2f times the least that order, "
-             "S and threshold allow.%s Headroom %.2f powers of two.",
-             heads, setting, own == choice->best ? ", as the kernel has it" : "",
-             100 * choice->error,
-             own < all->candidate_count ? "" : ", its output's rounding included,",
-             100 * mean_error_now(options, all), largest, ties, choice->headroom);
+    snprintf(
+        text, size,
+        "One setting for %s: %s%s. With it the mean relative error is %.3g %%%s. In no head is "
+        "it more than %.2f times the least that order, S and threshold allow.%s Headroom %.2f "
+        "powers of two.",
+        heads, setting, own == choice->best ? ", as the kernel has it" : "", 100 * choice->error,
+        now, largest, ties, choice->headroom);
 }

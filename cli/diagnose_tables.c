@@ -60,9 +60,8 @@ void diagnose_put_heads(FILE *out, const diagnose_options *options, const diagno
         "best order",  "its S",  "threshold",   "its error %",  "one setting %",
     };
     const int predicted = diagnose_is_predicted(options);
-    open_table(out, "heads-caption",
-               "Every head as the kernel is, the setting that is best for it alone, and its error "
-               "with the one setting recommended for all",
+    open_table(out, "heads-table",
+               "Every head: as the kernel is, its own best setting, and the one setting for all",
                names, sizeof names / sizeof names[0]);
     for (size_t h = 0; h < all->count; h++) {
         const pcast_diagnosis *d = &all->heads[h].diagnosis;
@@ -88,7 +87,7 @@ void diagnose_put_stages(FILE *out, const diagnosed *all)
     const char *names[3 + DIAGNOSE_STAGES] = {"layer", "head", "squared error"};
     for (size_t s = 0; s < DIAGNOSE_STAGES; s++)
         names[3 + s] = diagnose_stage_name(s);
-    open_table(out, "stages-caption",
+    open_table(out, "stages-table",
                "Mean squared error of every head, and what each stage adds to it", names,
                sizeof names / sizeof names[0]);
     for (size_t h = 0; h < all->count; h++) {
@@ -124,25 +123,25 @@ void diagnose_put_candidates(FILE *out, const diagnose_options *options, const d
                                         "largest ratio", ""};
     ranked order[PCAST_CANDIDATES_MAX];
     const size_t own = diagnose_own(options, all);
+    const size_t best =
+        isfinite(all->overall.error) ? all->overall.best : (size_t)PCAST_CANDIDATES_MAX;
     for (size_t i = 0; i < all->candidate_count; i++) {
         order[i].candidate = i;
         diagnose_regret(all, i, &order[i].mean, &order[i].largest);
     }
     qsort(order, all->candidate_count, sizeof order[0], by_mean);
-    open_table(out, "candidates-caption",
-               "Settings by the ratio of their error to the least in the same head, mean and "
-               "largest over heads",
-               names, sizeof names / sizeof names[0]);
+    open_table(out, "candidates-table", "Settings: error over the least in the same head", names,
+               sizeof names / sizeof names[0]);
     for (size_t i = 0; i < all->candidate_count; i++) {
         const size_t candidate = order[i].candidate;
-        if (i >= CANDIDATES_SHOWN && candidate != own && candidate != all->overall.best)
+        if (i >= CANDIDATES_SHOWN && candidate != own && candidate != best)
             continue;
         fprintf(out, "<tr>");
         put_candidate(out, &all->candidates[candidate]);
         put_number(out, "%.3f", order[i].mean);
         put_number(out, "%.3f", order[i].largest);
-        fprintf(out, "<td>%s%s%s</td></tr>\n", candidate == all->overall.best ? "recommended" : "",
-                candidate == all->overall.best && candidate == own ? ", " : "",
+        fprintf(out, "<td>%s%s%s</td></tr>\n", candidate == best ? "recommended" : "",
+                candidate == best && candidate == own ? ", " : "",
                 candidate == own ? "as it is" : "");
     }
     close_table(out);

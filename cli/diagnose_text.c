@@ -48,8 +48,8 @@ static void put_head(csv_writer *csv, const diagnose_options *options, const dia
     csv_known(csv, d->shape.lag_total);
     csv_known(csv, d->shape.lag_largest);
     csv_known(csv, d->shape.raising);
-    csv_known(csv, predicted ? d->shape.underflow_normal : NAN);
-    csv_known(csv, predicted ? d->shape.underflow_shape : NAN);
+    csv_theory(csv, predicted ? d->shape.underflow_normal : NAN);
+    csv_theory(csv, predicted ? d->shape.underflow_shape : NAN);
     csv_known(csv, d->shape.saturated);
     csv_number(csv, d->simulated.underflow);
     csv_number(csv, d->simulated.saturated);
@@ -102,6 +102,12 @@ void diagnose_write_trade_off(csv_writer *csv, const diagnosed *all)
     }
 }
 
+/* The value, a NaN without the sign that some have. */
+static double plain(double value)
+{
+    return isnan(value) ? (double)NAN : value;
+}
+
 void diagnose_write_text(FILE *out, const diagnose_options *options, const diagnosed *all)
 {
     char text[48], advice[1024];
@@ -117,11 +123,11 @@ void diagnose_write_text(FILE *out, const diagnose_options *options, const diagn
         fprintf(out,
                 "%5s %4zu %6.1f %7.2f %6.2f %9.3g%% %9.3g%% %9.5g%% %7.2g%% | %-8s %5g %9g "
                 "%6.2g%%%s\n",
-                one->layer, one->index, d->head.gap, d->shape.score_sd, d->shape.lag_total,
-                100 * d->simulated.underflow, 100 * d->simulated.saturated,
-                100 * d->simulated.mass_kept, 100 * d->simulated.rel_l2,
+                one->layer, one->index, d->head.gap, plain(d->shape.score_sd), d->shape.lag_total,
+                100 * plain(d->simulated.underflow), 100 * plain(d->simulated.saturated),
+                100 * plain(d->simulated.mass_kept), 100 * plain(d->simulated.rel_l2),
                 pcast_order_name(best->order), (double)best->scale, (double)best->tau,
-                100 * d->choice.error, d->choice.ties > 1 ? " (ties)" : "");
+                100 * plain(d->choice.error), d->choice.ties > 1 ? " (ties)" : "");
     }
     diagnose_advice(options, all, advice, sizeof advice);
     fprintf(out,

@@ -54,6 +54,26 @@ static void put_head_name(FILE *out, const diagnosed_head *one)
     fprintf(out, "head %zu", one->index);
 }
 
+/* In percent with so many digits. */
+static void put_percent(FILE *out, const char *before, int digits, double share)
+{
+    fputs(before, out);
+    if (isfinite(share))
+        fprintf(out, "%.*g&nbsp;%%", digits, 100 * share);
+    else
+        fputs("NaN", out);
+}
+
+/* What the cast does to a head, or to the median one: lost, kept, error. */
+static void put_losses(FILE *out, double lost, double kept, double error)
+{
+    put_percent(out, "loses ", 3, lost);
+    put_percent(out, " of its keys, whose P the cast turns into zero, and keeps ", 5, kept);
+    put_percent(out, " of the attention on keys that are no sinks; the error of its output is ", 2,
+                error);
+    fprintf(out, ". ");
+}
+
 void diagnose_put_overview(FILE *out, const diagnosed *all)
 {
     size_t worst = 0, saturating = 0;
@@ -64,20 +84,19 @@ void diagnose_put_overview(FILE *out, const diagnosed *all)
         saturating += simulated->saturated > 0;
     }
     const pcast_summary *simulated = &all->heads[worst].diagnosis.simulated;
-    if (all->count > 1)
-        fprintf(out,
-                "<p>The median head loses %.3g&nbsp;%% of its keys: their P becomes zero in the "
-                "cast. It keeps %.5g&nbsp;%% of the attention on keys that are no sinks, and its "
-                "output is off by %.2g&nbsp;%%. Worst off is ",
-                100 * median(all, lost_of), 100 * median(all, kept_of),
-                100 * median(all, error_of));
-    else
-        fprintf(out, "<p>This is ");
-    put_head_name(out, &all->heads[worst]);
-    fprintf(out,
-            ": it loses %.3g&nbsp;%% of its keys, keeps %.5g&nbsp;%% of their attention, and its "
-            "output is off by %.2g&nbsp;%%. ",
-            100 * simulated->underflow, 100 * simulated->mass_kept, 100 * simulated->rel_l2);
+    fprintf(out, "<p>");
+    if (all->count > 1) {
+        fprintf(out, "As the kernel is, the median head ");
+        put_losses(out, median(all, lost_of), median(all, kept_of), median(all, error_of));
+        fprintf(out, "Worst off is ");
+        put_head_name(out, &all->heads[worst]);
+        fprintf(out, ", which ");
+    } else {
+        fprintf(out, "As the kernel is, ");
+        put_head_name(out, &all->heads[worst]);
+        fprintf(out, " ");
+    }
+    put_losses(out, simulated->underflow, simulated->mass_kept, simulated->rel_l2);
     if (saturating > 0)
         fprintf(out, "In %zu head%s some P are too large for the format and saturate.</p>\n",
                 saturating, saturating == 1 ? "" : "s");

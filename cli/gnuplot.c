@@ -145,7 +145,7 @@ double gnuplot_margin(double low, double high)
 
 void gnuplot_nothing(FILE *script)
 {
-    fprintf(script, "unset logscale y\nset yrange [0:1]\n"
+    fprintf(script, "unset logscale y\nset ytics autofreq\nset yrange [0:1]\n"
                     "set label 'no values to draw' at graph 0.5, 0.5 center\nplot -1 notitle\n");
 }
 

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,14 +43,6 @@ void sweep_write_header(csv_writer *csv, int tensors)
     for (size_t i = 0; tensors && i < sizeof tensor_columns / sizeof tensor_columns[0]; i++)
         csv_text(csv, tensor_columns[i]);
     csv_end(csv);
-}
-
-static void write_theory(csv_writer *csv, double value)
-{
-    if (isnan(value))
-        csv_empty(csv);
-    else
-        csv_theory(csv, value);
 }
 
 static void write_head(csv_writer *csv, const sweep_row *row)
@@ -96,15 +87,15 @@ void sweep_write_row(csv_writer *csv, const sweep_row *row)
     csv_number(csv, summary->underflow);
     csv_number_if(csv, several, summary->underflow_se);
     csv_known(csv, summary->underflow_outside);
-    write_theory(csv, row->theory_f);
-    write_theory(csv, row->theory_exact);
+    csv_theory(csv, row->theory_f);
+    csv_theory(csv, row->theory_exact);
     csv_number(csv, summary->subnormal);
     csv_number(csv, summary->saturated);
     csv_number(csv, summary->mass_kept);
     csv_number(csv, summary->mse);
     csv_number_if(csv, several, summary->mse_se);
     csv_number(csv, summary->mse_given_p);
-    write_theory(csv, row->mse_theory);
+    csv_theory(csv, row->mse_theory);
     csv_number(csv, summary->rel_l2);
     csv_number(csv, summary->max_abs);
     if (row->head != NULL)
