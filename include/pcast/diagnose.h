@@ -64,7 +64,7 @@ pcast_status pcast_diagnose(const pcast_heads *experiment, const pcast_run *run,
 double pcast_error_ratio(double error, double least);
 
 /* The candidate whose error, relative to the best of each row, is least on average over rows of
- * errors[rows][candidates]: one setting for all. */
+ * errors[rows][candidates]: one setting for all. Of ties the one that is best on its worst row. */
 pcast_choice pcast_choose(const pcast_kernel *kernel, const pcast_candidate *candidates,
                           size_t count, const double *errors, size_t rows);
 

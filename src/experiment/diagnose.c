@@ -44,7 +44,8 @@ static double headroom(const pcast_kernel *kernel, const pcast_candidate *candid
            (double)candidate->tau;
 }
 
-/* Among equals: no stale maximum before a stale one, then the larger headroom. */
+/* Among equals, also on the row that suits them least: no stale maximum before a stale one, then
+ * the larger headroom. */
 static int preferred(const pcast_kernel *kernel, const pcast_candidate *a, const pcast_candidate *b)
 {
     if (a->tau != b->tau)
@@ -63,14 +64,17 @@ double pcast_error_ratio(double error, double least)
 pcast_choice pcast_choose(const pcast_kernel *kernel, const pcast_candidate *candidates,
                           size_t count, const double *errors, size_t rows)
 {
-    double regret[PCAST_CANDIDATES_MAX] = {0}, least = INFINITY;
+    double regret[PCAST_CANDIDATES_MAX] = {0}, worst[PCAST_CANDIDATES_MAX] = {0}, least = INFINITY;
     for (size_t r = 0; r < rows; r++) {
         const double *row = errors + r * count;
         double best = INFINITY;
         for (size_t i = 0; i < count; i++)
             best = row[i] < best ? row[i] : best;
-        for (size_t i = 0; i < count; i++) /* a NaN is no choice */
-            regret[i] += isnan(row[i]) ? INFINITY : pcast_error_ratio(row[i], best);
+        for (size_t i = 0; i < count; i++) { /* a NaN is no choice */
+            const double ratio = isnan(row[i]) ? INFINITY : pcast_error_ratio(row[i], best);
+            regret[i] += ratio;
+            worst[i] = fmax(worst[i], ratio);
+        }
     }
     for (size_t i = 0; i < count; i++)
         least = regret[i] < least ? regret[i] : least;
@@ -79,7 +83,12 @@ pcast_choice pcast_choose(const pcast_kernel *kernel, const pcast_candidate *can
         if (!(regret[i] <= least * (1 + PCAST_CHOICE_TIE)))
             continue;
         choice.ties++;
-        if (choice.best == count || preferred(kernel, &candidates[i], &candidates[choice.best]))
+        const int better =
+            choice.best < count && worst[i] < worst[choice.best] * (1 - PCAST_CHOICE_TIE);
+        const int worse =
+            choice.best < count && worst[choice.best] < worst[i] * (1 - PCAST_CHOICE_TIE);
+        if (choice.best == count || better ||
+            (!worse && preferred(kernel, &candidates[i], &candidates[choice.best])))
             choice.best = i;
     }
     if (choice.best == count)

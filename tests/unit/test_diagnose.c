@@ -174,6 +174,11 @@ static void test_choice(void **state)
     assert_int_equal(choice.best, 2);
     assert_int_equal(choice.ties, 1);
     assert_near(choice.error, 1.1, 1e-12);
+    /* Equal on average, but the second is never as bad: it counts more than headroom. */
+    const double spread[] = {1, 1.2, 9, 9, 1.5, 1.2, 9, 9, 1, 1, 9, 9};
+    choice = pcast_choose(&kernel, some, 4, spread, 3);
+    assert_int_equal(choice.best, 1);
+    assert_int_equal(choice.ties, 2);
     const double broken[] = {NAN, 2, NAN, INFINITY};
     choice = pcast_choose(&kernel, some, 4, broken, 1);
     assert_int_equal(choice.best, 1);
