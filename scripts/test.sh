@@ -20,7 +20,7 @@ need $build_packages g++ binutils diffutils libcmocka-dev libmpfr-dev gnuplot-no
 # The Python cross-checks run in an environment of their own, so that nothing else on the machine matters.
 python=$PWD/build/python/bin/python
 mkdir -p build
-if ! "$python" -c 'import numpy, ml_dtypes, mpmath, safetensors' 2> /dev/null; then
+if ! "$python" -c 'import numpy, ml_dtypes, mpmath, safetensors, html5lib' 2> /dev/null; then
     say "installing Python packages for the cross-checks: $(grep -v '^#' tests/requirements.txt | tr '\n' ' ')"
     quietly "making a Python environment" /usr/bin/python3 -m venv --clear build/python
     "$python" -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt > build/pip.log 2>&1 ||
