@@ -20,7 +20,7 @@ static const char style[] =
     "a{color:#0b5394}\n"
     ".advice{border-left:.3rem solid #0072b2;background:#eef5fa;padding:.75rem 1rem}\n"
     "dl{margin:.5rem 0}dt{font-weight:600}dd{margin:0 0 .5rem 1rem}\n"
-    "figure{margin:0;break-inside:avoid}\n"
+    "figure{margin:0}h2{break-after:avoid}.drawn{break-inside:avoid}\n"
     "figcaption{color:#333;margin:.25rem 0 0}\n"
     ".scroll{overflow-x:auto}.scroll+.scroll{margin-top:1rem}\n"
     ".scroll svg{display:block;width:100%;min-width:22rem;max-width:40rem;height:auto}\n"
@@ -32,7 +32,7 @@ static const char style[] =
     "tbody th{font-weight:400}\n"
     "tbody tr:nth-child(even){background:#f6f6f6}\n"
     "@media print{main{max-width:none;padding:0}nav{display:none}table{font-size:.6rem}"
-    "th,td{padding:.1rem .2rem}.scroll{overflow:visible}.scroll svg{min-width:0}"
+    "th,td{padding:.1rem .2rem}.scroll{overflow:visible}.scroll svg{min-width:0;max-width:34rem}"
     "thead{display:table-header-group}tr{break-inside:avoid}}\n";
 
 static void put_item(FILE *out, const char *term, const char *text)
@@ -97,7 +97,7 @@ static int put_figure(FILE *out, const diagnose_page *page, const char *id, cons
         code = cli_fail(EXIT_OUTPUT, page->options->name, "out of memory");
     if (code == EXIT_OK) {
         fprintf(out,
-                "<section aria-labelledby=\"%s-title\" id=\"%s\">\n<h2 "
+                "<section class=\"drawn\" aria-labelledby=\"%s-title\" id=\"%s\">\n<h2 "
                 "id=\"%s-title\">%s</h2>\n<figure>\n<div class=\"scroll\" role=\"region\" "
                 "tabindex=\"0\" aria-labelledby=\"%s-title\">\n",
                 id, id, id, title, id);
