@@ -76,7 +76,8 @@ void pcast_cast_row(const pcast_plan *plan, const float *p, size_t count, float 
     const int narrow = pcast_format_width(format) == 8;
     for (size_t i = 0; i < count; i++) {
         scaled[i] = p[i] * plan->after;
-        codes[i] = pcast_encode_f32(format, scaled[i], cast); /* 4.5 */
+        codes[i] = format == PCAST_F32 ? pcast_bits_f32(scaled[i])
+                                       : pcast_encode_f32(format, scaled[i], cast); /* 4.5 */
         values[i] = narrow ? plan->value[codes[i]] : pcast_decode_f32(format, codes[i]);
     }
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Section 4 of docs/numerics.md, step by step, for kernel_model.py. Written from that page and docs/kernels.md alone."""
+"""Section 4 of docs/numerics.md, step by step, for kernel_model.py. Written from that page and docs/kernels.md."""
 import collections
 import math
 import types
@@ -10,9 +10,9 @@ from exact_numbers import (F32, F64, FORMATS, INF, NAN, ONE, ZERO, exp, exp2, fm
                            log2, sum16, tanh)
 
 LOG2E, LN2 = np.array([0x3FB8AA3B, 0x3F317218], np.uint32).view(F32)
-SITUATIONS = ("score -Inf", "score NaN", "maximum kept stale", "first block without a visible key",
-              "row without a visible key", "p flushed", "p cast to a subnormal", "p saturated",
-              "fp16 accumulator beyond its range", "splits merged")
+SITUATIONS = ("score -Inf", "score NaN", "maximum kept stale", "lag equal to the threshold",
+              "first block without a visible key", "row without a visible key", "p flushed", "p cast to a subnormal",
+              "p saturated", "fp16 accumulator beyond its range", "splits merged")
 EVENTS = collections.Counter()  # how often rows met them
 
 MASK_VALUES = {"-inf": -INF, "-FLT_MAX": -np.finfo(F32).max, "-1e5": F32(-1e5), "-5e6": F32(-5e6)}
@@ -101,6 +101,11 @@ class Head:
 
     # Steps of one block.
 
+    def lag(self, candidate, m):
+        """4.1, what is compared with the threshold."""
+        factor = self.c if self.fields.threshold_unit == "log2" else self.u if self.raw else ONE
+        return (candidate - m) * factor
+
     def new_maximum(self, m, x):
         """4.1"""
         f, candidate = self.fields, m
@@ -109,8 +114,8 @@ class Head:
                 candidate = score
         new = candidate
         if f.rescale_threshold > 0 and m != self.start:
-            factor = self.c if f.threshold_unit == "log2" else self.u if self.raw else ONE
-            lag = (candidate - m) * factor
+            lag = self.lag(candidate, m)
+            EVENTS["lag equal to the threshold"] += lag == f.rescale_threshold
             if lag <= f.rescale_threshold if f.threshold_test == "le" else lag < f.rescale_threshold:
                 new = m
                 EVENTS["maximum kept stale"] += candidate != m
