@@ -10,7 +10,7 @@ from exact_numbers import (F32, F64, FORMATS, INF, NAN, ONE, ZERO, exp, exp2, fm
                            log2, sum16, tanh)
 
 LOG2E, LN2 = np.array([0x3FB8AA3B, 0x3F317218], np.uint32).view(F32)
-SITUATIONS = ("score -Inf", "score NaN", "maximum kept stale", "lag equal to the threshold",
+SITUATIONS = ("score -Inf", "score NaN", "maximum kept stale", "lag equal to the threshold", "alpha between 0 and 1",
               "first block without a visible key", "row without a visible key", "p flushed", "p cast to a subnormal",
               "p saturated", "fp16 accumulator beyond its range", "splits merged")
 EVENTS = collections.Counter()  # how often rows met them
@@ -246,6 +246,7 @@ class Head:
                 m, l, alpha, p, codes, p8 = advance(m, l, b)
             o = self.multiply(o, alpha, p8, values[keys(b)])
             tiles.add(b, keys(b), m, l, p, codes, o.astype(F32))
+            EVENTS["alpha between 0 and 1"] += 0 < alpha < 1
         if not normalised:
             m, l = denominator(m, l)
         o = o.astype(F32)

@@ -48,15 +48,16 @@ class Problem:
             self.dim += 20
         self.packed = random.random() < 0.15
         self.arguments = ["--cpu", pick("scalar", "avx2", "avx512", "native"), "--threads", pick("1", "2")]
-        longest = pick(9, 30, 80)
+        shortest, longest = pick((1, 9), (10, 40), (20, 80), (40, 80), (60, 80))
         self.queries = [int(n) for n in random.integers(1, 10, self.batch)]
-        self.keys = [int(n) for n in random.integers(1, longest + 1, self.batch)]
+        self.keys = [int(n) for n in random.integers(shortest, longest + 1, self.batch)]
         self.stored = self.keys  # tokens of K and V in the file, those that are not read included
         if not self.packed:
             self.queries = self.queries[:1] * self.batch
             self.stored = [max(self.keys)] * self.batch
             if self.batch > 1 or random.random() < 0.2:
-                self.keys = [int(n) for n in random.integers(0, self.stored[0] + 1, self.batch)]
+                least = pick(0, self.stored[0] // 2)
+                self.keys = [int(n) for n in random.integers(least, self.stored[0] + 1, self.batch)]
                 self.give("kv-lengths", np.array(self.keys, pick(np.int32, np.int64)))
         elif self.batch > 1 and random.random() < 0.2:
             self.keys[0] = 0
@@ -107,7 +108,7 @@ class Problem:
 
     def draw_tensors(self, pick):
         random = self.random
-        spread = pick(0.01, 1, 1, 1, 2, 4, 10, 100)
+        spread = pick(0.01, 1, 1, 1, 1, 2, 2, 4, 10, 100)
         tokens = sum(self.queries) if self.packed else self.queries[0]
         stored = sum(self.stored) if self.packed else self.stored[0]
         batch = 1 if self.packed else self.batch
@@ -115,7 +116,7 @@ class Problem:
         k = random.standard_normal((batch, self.kv_heads, stored, self.dim))
         v = random.standard_normal((batch, self.kv_heads, stored, self.value_dim))
         v *= pick(1, 1, 1, 0.01, 30, 1e4, 1e-38, 1e37)
-        style = random.integers(8)
+        style = random.integers(10)
         some = lambda share: random.random(k.shape[:3]) < share
         if style == 0:  # sinks
             q[..., 0] = np.abs(q[..., 0])
@@ -133,8 +134,8 @@ class Problem:
         elif style == 3:  # hugely negative, beyond finite mask values
             q[..., 0] = 1e4
             k[some(0.5), 0] = random.choice([-1e2, -1e4, -1e30])
-        elif style == 4:  # scores that grow slowly along the keys
-            q[..., 0] = 1
+        elif style in (4, 6, 7):  # scores that grow or fall slowly along the keys, so that the maximum moves
+            q[..., 0] = pick(1, -1)
             k[..., 0] += np.arange(stored) * pick(0.05, 0.2, 1)
         elif style == 5:  # subnormal scores, and zeros of either sign
             k[some(0.3)] = 0
@@ -214,6 +215,7 @@ GROUPS = [  # fields that matter together
     "splits partials traversal learned_sink", "partition partials", "rescale_threshold threshold_unit threshold_test",
     "exponent bias correction max_over scale_at sum_scale softcap", "row_sum sum_scale p_format overflow scale",
     "normalise epilogue scale masked_rows", "accumulator promotion out_format qkv",
+    "block paged query_block",
 ]
 TABLES = ["fa3", "fa3-vllm", "flashinfer-fa3", "fmha-v2"]
 
@@ -221,9 +223,9 @@ TABLES = ["fa3", "fa3-vllm", "flashinfer-fa3", "fmha-v2"]
 def draw_value(field, random):
     pick = lambda *choices: str(choices[random.integers(len(choices))])
     if field in CHOICES:
-        return pick(*CHOICES[field])
+        return pick(*CHOICES[field], *{"promotion": ["never", "never"], "accumulator": ["fp16"]}.get(field, []))
     if field == "block":
-        return pick(1, 2, 3, 5, 8, 13, 16, 17, 32, 33, 64, 80, 1048576, *TABLES)
+        return pick(1, 2, 3, 5, 8, 13, 16, 17, 32, 33, 80, 1048576, *TABLES)
     if field == "query_block":
         return str(random.integers(0, 10))
     if field == "splits":
@@ -237,7 +239,7 @@ def draw_value(field, random):
     if field == "rescale_threshold":
         return pick(0, "0.5", 1, 4, 8, 64, f"{F32(random.uniform(0, 5)):.9g}")
     if field in ("window_left", "window_right"):
-        return pick(0, 1, 2, 5, 20, 4294967296)
+        return pick(0, 0, 1, 2, 5, 20, 40, 4294967296)
     if field == "initial_sum":
         return pick(0, 1)
     if field == "sink_logit":
@@ -276,11 +278,11 @@ class Spec:
         return f"{self.name}:{changes}" if changes else self.name
 
 
-def draw_spec(random, presets):
+def draw_spec(random, presets, keys):
     name = list(presets)[random.integers(len(presets))]
     spec = Spec(name, presets[name])
-    if random.random() < 0.85:
-        spec.set("block", str(random.choice([1, 2, 3, 5, 7, 8, 15, 16, 17, 20, 32, 33, 64])))
+    if random.random() < 0.9:
+        spec.set("block", str(random.choice([8, 16, 17, *np.maximum(1, keys // random.integers(2, 12, 7))])))
     if spec.fields["lse"] == "none" and random.random() < 0.8:
         spec.set("lse", str(random.choice(["e", "2"])))
     if random.random() < 0.6:
@@ -337,7 +339,7 @@ def attend_at_lag(pcast, problem, spec, random):
 def attend_accepted(pcast, problem, random, presets):
     """Draws SPECs until one is accepted; a field that a message names is drawn again, or given up."""
     while True:
-        spec = draw_spec(random, presets)
+        spec = draw_spec(random, presets, max(problem.keys))
         for _ in range(12):
             results = attend(pcast, problem, spec)
             if not isinstance(results, str):
@@ -384,7 +386,9 @@ def in_order(problem, name, array):
         return [array[h, i] for end, count in zip(ends, problem.queries) for h in range(problem.heads)
                 for i in range(end - count, end)]
     bthd = "bthd" in problem.arguments and name == "o"
-    leading = (problem.batch, problem.queries[0], problem.heads) if bthd else (problem.batch, problem.heads, problem.queries[0])
+    leading = (problem.batch, problem.heads, problem.queries[0])
+    if bthd:
+        leading = (problem.batch, problem.queries[0], problem.heads)
     tail = array.shape[len(leading) - problem.left_out:]
     array = array.reshape(leading + tail)
     return list((np.swapaxes(array, 1, 2) if bthd else array).reshape((math.prod(leading),) + tail))
