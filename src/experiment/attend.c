@@ -221,8 +221,6 @@ static float mean_correction(const attend_run *self, const workspace *space,
 {
     const size_t dim = self->shape.dim;
     const size_t kv_head = head->head / (self->shape.heads / self->shape.kv_heads);
-    if (self->prepared.k_mean == NULL)
-        return 0.0f;
     const float *mean =
         self->prepared.k_mean + (head->batch * self->shape.kv_heads + kv_head) * dim;
     const float scale = self->softmax_scale * (given_descale(self, 0, head->batch, head->head) *
@@ -258,7 +256,8 @@ static void finish_outputs(const attend_run *self, workspace *space, const pcast
             space->row.o[c] = space->row.o[c] * by_channel[c];
         pcast_round_output(self->kernel->out_format, space->row.o, dim);
     }
-    space->row.lse = space->row.lse + mean_correction(self, space, head, place->exact_q);
+    if (self->prepared.k_mean != NULL)
+        space->row.lse = space->row.lse + mean_correction(self, space, head, place->exact_q);
     memcpy(place->o, space->row.o, dim * sizeof *place->o);
     self->result->lse[place->row] = space->row.lse;
 }

@@ -12,7 +12,7 @@ from exact_numbers import (F32, F64, FORMATS, INF, NAN, ONE, ZERO, exp, exp2, fm
 LOG2E, LN2 = np.array([0x3FB8AA3B, 0x3F317218], np.uint32).view(F32)
 SITUATIONS = ("score -Inf", "score NaN", "maximum kept stale", "lag equal to the threshold", "alpha between 0 and 1",
               "first block without a visible key", "row without a visible key", "p flushed", "p cast to a subnormal",
-              "p saturated", "fp16 accumulator beyond its range", "splits merged")
+              "p saturated", "fp16 accumulator beyond its range", "splits merged", "sink alone in its split")
 EVENTS = collections.Counter()  # how often rows met them
 
 MASK_VALUES = {"-inf": -INF, "-FLT_MAX": -np.finfo(F32).max, "-1e5": F32(-1e5), "-5e6": F32(-5e6)}
@@ -225,6 +225,7 @@ class Head:
             if f.learned_sink != "denominator" or self.sink is None or index != 0:
                 return m, l
             if m == -INF:
+                EVENTS["sink alone in its split"] += (x != -INF).any()
                 return self.sink_score, self.S_in
             if not self.base2:
                 weight = exp(self.sink - self.bias(m))

@@ -215,7 +215,7 @@ GROUPS = [  # fields that matter together
     "splits partials traversal learned_sink", "partition partials", "rescale_threshold threshold_unit threshold_test",
     "exponent bias correction max_over scale_at sum_scale softcap", "row_sum sum_scale p_format overflow scale",
     "normalise epilogue scale masked_rows", "accumulator promotion out_format qkv",
-    "block paged query_block",
+    "block paged query_block", "splits mask query_block window_left window_right learned_sink",
 ]
 TABLES = ["fa3", "fa3-vllm", "flashinfer-fa3", "fmha-v2"]
 
