@@ -217,6 +217,11 @@ GROUPS = [  # fields that matter together
     "normalise epilogue scale masked_rows", "accumulator promotion out_format qkv",
     "block paged query_block", "splits mask query_block window_left window_right learned_sink",
 ]
+RARE = [  # what chance seldom puts together
+    {"splits": "3", "query_block": "9", "window_left": "2", "mask_value": "-inf", "learned_sink": "denominator"},
+    {"rescale_threshold": "1", "exponent": "exp2_fma", "max_over": "raw", "threshold_unit": "log2"},
+    {"accumulator": "fp16", "promotion": "never", "p_format": "f16", "scale": "448"},
+]
 TABLES = ["fa3", "fa3-vllm", "flashinfer-fa3", "fmha-v2"]
 
 
@@ -292,6 +297,9 @@ def draw_spec(random, presets, keys):
         changed += group.split()
     for field in changed:
         spec.set(str(field), draw_value(str(field), random))
+    if random.random() < 0.1:
+        for field, value in random.choice(RARE).items():
+            spec.set(field, value)
     return spec
 
 
