@@ -13,6 +13,7 @@ enum {
     KEY_Q,
     KEY_K,
     KEY_V,
+    KEY_SCORES, /* in the order of layer_input */
     KEY_LAYER,
     KEY_SINKS,
     KEY_SOFTMAX_SCALE,
@@ -29,9 +30,13 @@ static const struct argp_option diagnose_argp_options[] = {
     {"kernel", KEY_KERNEL, "SPEC", 0, "NAME[:field=value;...] (paper); see pcast kernels", 0},
     {"mask", KEY_MASK, "MASK", 0, "none, causal (aligned bottom-right) or causal_top_left", 0},
     {"q", KEY_Q, "FILE", 0,
-     "Q [heads, tokens, dim], NPY or safetensors; {layer} stands for the layer in two digits", 0},
+     "Q [heads, tokens, dim], or with a batch in front, NPY or safetensors; {layer} stands for the "
+     "layer in two digits",
+     0},
     {"k", KEY_K, "FILE", 0, "K [KV heads, tokens, dim], positions applied", 0},
     {"v", KEY_V, "FILE", 0, "V [KV heads, tokens, dim]", 0},
+    {"scores", KEY_SCORES, "FILE", 0,
+     "in place of Q and K: scores [heads, queries, keys] in nats, softmax scale applied", 0},
     {"layer", KEY_LAYER, "LIST", 0, "layers to read, for {layer} in the paths", 0},
     {"sinks", KEY_SINKS, "auto[:K]|K", 0,
      "the K keys with most attention (auto:4), or the first K keys", 0},
@@ -95,13 +100,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_MASK:
         return take_kernel(options, key, arg, state);
     case KEY_Q:
-        options->input.q = arg;
-        return 0;
     case KEY_K:
-        options->input.k = arg;
-        return 0;
     case KEY_V:
-        options->input.v = arg;
+    case KEY_SCORES:
+        options->input.paths[key - KEY_Q] = arg;
         return 0;
     case KEY_LAYER:
         return take_list("layer", arg, &options->input.layers, state);
@@ -128,10 +130,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'o':
         options->output = arg;
         return 0;
-    case ARGP_KEY_END:
-        if (options->input.q == NULL || options->input.k == NULL || options->input.v == NULL)
-            return cli_bad(state, "--q, --k and --v are needed");
-        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -153,11 +151,11 @@ static pcast_status add_stages(const diagnose_options *options, const layer_file
                                const pcast_run *run, size_t count, diagnosed_head *heads,
                                pcast_error *err)
 {
-    const pcast_attend attend = {.q = &files->tensors[0],
-                                 .k = &files->tensors[1],
-                                 .v = &files->tensors[2],
+    const pcast_attend attend = {.q = &files->tensors[LAYER_Q],
+                                 .k = &files->tensors[LAYER_K],
+                                 .v = &files->tensors[LAYER_V],
                                  .softmax_scale = options->softmax_scale};
-    const size_t queries = files->tensors[0].shape[1], dim = files->tensors[2].shape[2];
+    const size_t queries = attend.q->shape[1], dim = attend.v->shape[2];
     const pcast_attend_result result = {
         .o = cli_alloc(count * queries, dim * sizeof(float)),
         .lse = cli_alloc(count * queries, sizeof(float)),
@@ -199,18 +197,11 @@ static pcast_status add_layer(const diagnose_options *options, const layer_files
                               const char *layer, const pcast_run *run, diagnosed *all,
                               pcast_error *err)
 {
-    const pcast_tensor *q = &files->tensors[0], *k = &files->tensors[1];
-    const size_t count = q->rank > 0 ? q->shape[0] : 0, keys = k->rank > 1 ? k->shape[1] : 0;
+    const size_t count = layer_head_count(files), keys = layer_key_count(files);
     const size_t sinks = options->sinks.count < keys ? options->sinks.count : keys;
-    const pcast_heads experiment = {
-        .q = q,
-        .k = k,
-        .v = &files->tensors[2],
-        .sinks = options->sinks.count,
-        .auto_sinks = options->sinks.automatic,
-        .softmax_scale = options->softmax_scale,
-        .names = {files->paths[0], files->paths[1], files->paths[2]},
-    };
+    pcast_heads experiment = layer_heads(files, options->softmax_scale);
+    experiment.sinks = options->sinks.count;
+    experiment.auto_sinks = options->sinks.automatic;
     pcast_diagnosis *diagnoses = cli_alloc(count, sizeof *diagnoses);
     double *errors = cli_alloc(count * all->candidate_count, sizeof *errors);
     for (size_t h = 0; h < count; h++)
@@ -249,7 +240,7 @@ static pcast_status diagnose_layers(const diagnose_options *options, diagnosed *
         layer_files files = {0};
         status = layers_read(&options->input, i, &files, err);
         if (status == PCAST_OK) {
-            const size_t heads = files.tensors[0].rank > 0 ? files.tensors[0].shape[0] : 0;
+            const size_t heads = layer_head_count(&files);
             progress.total = layers * heads;
             status = add_layer(options, &files, layers_name(&options->input, i), &run, all, err);
             progress.done_before += heads;
@@ -322,6 +313,10 @@ static int check_options(diagnose_options *options)
 {
     pcast_error err = {""};
     int code = layers_check(&options->input, options->name);
+    if (code == EXIT_OK && options->input.paths[LAYER_SCORES] != NULL &&
+        (options->quantize || options->softmax_scale > 0))
+        code = cli_fail(EXIT_USAGE, options->name, "--%s: needs --q and --k, not --scores",
+                        options->quantize ? "quantize" : "softmax-scale");
     if (options->mask != NULL)
         pcast_kernel_set(&options->kernel, PCAST_FIELD_MASK, options->mask, NULL);
     if (code == EXIT_OK && pcast_kernel_validate(&options->kernel, &err) != PCAST_OK)

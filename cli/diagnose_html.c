@@ -56,9 +56,10 @@ static void put_top(FILE *out, const diagnose_options *options, const diagnosed 
     fprintf(out, "<h1>What <code>");
     html_text(out, options->spec);
     fprintf(out, "</code> does to these heads</h1>\n<dl class=\"inputs\">\n");
-    put_item(out, "Q", options->input.q);
-    put_item(out, "K", options->input.k);
-    put_item(out, "V", options->input.v);
+    static const char *const names[LAYER_FILES] = {"Q", "K", "V", "Scores"};
+    for (int i = 0; i < LAYER_FILES; i++)
+        if (options->input.paths[i] != NULL)
+            put_item(out, names[i], options->input.paths[i]);
     pcast_kernel_get(&options->kernel, PCAST_FIELD_MASK, mask, sizeof mask);
     fprintf(out, "</dl>\n<p>%zu layer%s, %zu head%s, %s keys, %zu sink%s a head; mask %s.</p>\n",
             layers, layers == 1 ? "" : "s", all->count, all->count == 1 ? "" : "s",

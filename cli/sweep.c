@@ -14,6 +14,7 @@ enum {
     KEY_Q,
     KEY_K,
     KEY_V,
+    KEY_SCORES, /* in the order of layer_input */
     KEY_LAYER,
     KEY_SOURCE,
     KEY_SOFTMAX_SCALE,
@@ -32,15 +33,18 @@ static const struct argp_option sweep_argp_options[] = {
      "attention mass), auto:K, or K for the first K keys:",
      2},
     {"q", KEY_Q, "FILE", 0,
-     "Q [heads, tokens, dim]: NPY (float32, float16, bfloat16 as uint16, E4M3 as uint8) or "
+     "Q [heads, tokens, dim], or with a batch in front: NPY (float32, float16, bfloat16 as uint16, "
+     "E4M3 as uint8) or "
      "safetensors, where FILE:NAME chooses a tensor",
      0},
     {"k", KEY_K, "FILE", 0, "K [KV heads, tokens, dim], positions applied", 0},
     {"v", KEY_V, "FILE", 0, "V [KV heads, tokens, dim]", 0},
+    {"scores", KEY_SCORES, "FILE", 0,
+     "in place of Q and K: scores [heads, queries, keys] in nats, softmax scale applied", 0},
     {"mask", GRID_MASK, "LIST", 0,
      "which keys a query sees: none, causal (aligned bottom-right), causal_top_left", 0},
     {"layer", KEY_LAYER, "LIST", 0,
-     "layers to run: {layer} in the three paths stands for the number in two digits", 0},
+     "layers to run: {layer} in the paths stands for the number in two digits", 0},
     {"source", KEY_SOURCE, "NAME", 0, "text for the column source (the path of Q)", 0},
     {"softmax-scale", KEY_SOFTMAX_SCALE, "NUMBER", 0, "multiplies Q.K (1/sqrt(dim))", 0},
     {NULL, 0, NULL, 0, "Running:", 3},
@@ -79,13 +83,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_CPU:
         return cli_take_cpu(arg, &options->cpu, state);
     case KEY_Q:
-        options->input.q = arg;
-        return 0;
     case KEY_K:
-        options->input.k = arg;
-        return 0;
     case KEY_V:
-        options->input.v = arg;
+    case KEY_SCORES:
+        options->input.paths[key - KEY_Q] = arg;
         return 0;
     case KEY_LAYER:
         cli_list_free(&options->input.layers);
@@ -128,11 +129,9 @@ static int check_kind(const sweep_options *options, int tensors)
                             "--layer, --source and --softmax-scale go with --q, --k and --v");
         return EXIT_OK;
     }
-    if (options->input.q == NULL || options->input.k == NULL || options->input.v == NULL)
-        return cli_fail(EXIT_USAGE, options->name, "--%s: missing; tensors need --q, --k and --v",
-                        options->input.q == NULL   ? "q"
-                        : options->input.k == NULL ? "k"
-                                                   : "v");
+    if (options->input.paths[LAYER_SCORES] != NULL && options->softmax_scale > 0)
+        return cli_fail(EXIT_USAGE, options->name,
+                        "--softmax-scale: needs --q and --k, not --scores");
     const char *synthetic_only = grid->delta_text.count > 0 ? "delta"
                                  : grid->n_text.count > 0   ? "n"
                                  : grid->dim_text.count > 0 ? "dim"
@@ -191,17 +190,16 @@ static int write_files(const sweep_options *options, int tensors, int argc, char
 
 static int run(sweep_options *options, int argc, char **argv)
 {
-    const int tensors =
-        options->input.q != NULL || options->input.k != NULL || options->input.v != NULL;
+    const int tensors = layers_given(&options->input);
     int code = check_kind(options, tensors);
+    if (code == EXIT_OK && tensors)
+        code = layers_check(&options->input, options->name);
     if (code == EXIT_OK)
         code = grid_resolve_kernels(&options->grid, options->name);
     if (code == EXIT_OK && !tensors)
         code = grid_resolve_axes(&options->grid, options->name);
     if (code == EXIT_OK && !tensors)
         code = grid_check_rows(&options->grid, options->name);
-    if (code == EXIT_OK && tensors)
-        code = layers_check(&options->input, options->name);
     if (code != EXIT_OK)
         return code;
     if (options->trials == 0)

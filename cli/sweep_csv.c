@@ -126,7 +126,7 @@ static json_t *make_meta(const sweep_options *options, int argc, char **argv)
     json_t *meta = json_pack("{s:s, s:o, s:s, s:s, s:s}", "command", options->name, "arguments",
                              arguments, "version", PCAST_VERSION, "compiler", PCAST_COMPILER,
                              "cpu_level", pcast_cpu_name(options->cpu));
-    if (meta != NULL && options->input.q == NULL) {
+    if (meta != NULL && !layers_given(&options->input)) {
         /* JSON readers keep integers exactly only up to 2^53, so the seed is a string. */
         char seed[24];
         snprintf(seed, sizeof seed, "%llu", options->seed);

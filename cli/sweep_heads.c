@@ -9,11 +9,15 @@
 #include <string.h>
 
 static void write_rows(const sweep_options *options, csv_writer *csv, const char *layer,
-                       const pcast_tensor tensors[3], const sink_choice *sinks,
-                       const pcast_head *heads, const pcast_summary *summaries)
+                       const layer_files *files, const sink_choice *sinks, const pcast_head *heads,
+                       const pcast_summary *summaries)
 {
     const cli_grid *grid = &options->grid;
-    for (size_t head = 0; head < tensors[0].shape[0]; head++)
+    const pcast_tensor *q = &files->tensors[LAYER_Q], *v = &files->tensors[LAYER_V];
+    const char *source = options->input.paths[LAYER_Q];
+    if (source == NULL)
+        source = options->input.paths[LAYER_SCORES];
+    for (size_t head = 0; head < layer_head_count(files); head++)
         for (size_t n = 0; n < grid->kernel_count; n++) {
             const pcast_kernel *kernel = &grid->kernels[n].kernel;
             const double gap = heads[head].gap, sigma = gap / heads[head].gap_sigma;
@@ -22,15 +26,15 @@ static void write_rows(const sweep_options *options, csv_writer *csv, const char
             const sweep_row row = {
                 .kernel = &grid->kernels[n],
                 .summary = &summaries[head * grid->kernel_count + n],
-                .n = tensors[1].shape[1],
-                .dim = tensors[2].shape[2],
-                .qk_dim = tensors[0].shape[2],
+                .n = v->shape[1],
+                .dim = v->shape[2],
+                .qk_dim = q->rank > 0 ? q->shape[2] : v->shape[2],
                 .sinks = sinks->count,
                 .theory_f = known ? pcast_theory_f_gap(gap, sigma, (double)kernel->scale) : NAN,
                 .theory_exact = NAN,
                 .mse_theory = NAN,
                 .head = &heads[head],
-                .source = options->source != NULL ? options->source : options->input.q,
+                .source = options->source != NULL ? options->source : source,
                 .layer = layer,
                 .head_index = head,
             };
@@ -44,19 +48,11 @@ static pcast_status run_layer(const sweep_options *options, csv_writer *csv, con
                               const sink_choice *sinks, const char *layer, const layer_files *files,
                               pcast_error *err)
 {
-    const pcast_tensor *tensors = files->tensors;
-    const size_t count = tensors[0].rank > 0 ? tensors[0].shape[0] : 0;
-    const size_t keys = tensors[1].rank > 1 ? tensors[1].shape[1] : 0;
+    const size_t count = layer_head_count(files), keys = layer_key_count(files);
     const size_t sinks_held = sinks->count < keys ? sinks->count : keys;
-    const pcast_heads experiment = {
-        .q = &tensors[0],
-        .k = &tensors[1],
-        .v = &tensors[2],
-        .sinks = sinks->count,
-        .auto_sinks = sinks->automatic,
-        .softmax_scale = options->softmax_scale,
-        .names = {files->paths[0], files->paths[1], files->paths[2]},
-    };
+    pcast_heads experiment = layer_heads(files, options->softmax_scale);
+    experiment.sinks = sinks->count;
+    experiment.auto_sinks = sinks->automatic;
     pcast_head *heads = cli_alloc(count, sizeof *heads);
     size_t *sink_keys = cli_alloc(count * sinks_held, sizeof *sink_keys);
     pcast_summary *summaries = cli_alloc(count * run->kernel_count, sizeof *summaries);
@@ -64,7 +60,7 @@ static pcast_status run_layer(const sweep_options *options, csv_writer *csv, con
         heads[h].sinks = sink_keys + h * sinks_held;
     const pcast_status status = pcast_heads_run(&experiment, run, heads, summaries, err);
     if (status == PCAST_OK)
-        write_rows(options, csv, layer, tensors, sinks, heads, summaries);
+        write_rows(options, csv, layer, files, sinks, heads, summaries);
     free(heads);
     free(sink_keys);
     free(summaries);
@@ -89,7 +85,7 @@ int sweep_heads(const sweep_options *options, csv_writer *csv)
         layer_files files = {0};
         status = layers_read(&options->input, i, &files, &err);
         if (status == PCAST_OK) {
-            const size_t heads = files.tensors[0].rank > 0 ? files.tensors[0].shape[0] : 0;
+            const size_t heads = layer_head_count(&files);
             progress.total = layers * heads;
             status = run_layer(options, csv, &run, &sinks, layers_name(&options->input, i), &files,
                                &err);

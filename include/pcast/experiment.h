@@ -81,7 +81,7 @@ pcast_status pcast_synthetic_check_row(const pcast_kernel *kernel, size_t keys, 
 pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_run *run,
                                  pcast_summary *summaries, pcast_error *err);
 
-/* Attention heads of a model. */
+/* Attention heads of a model: Q, K and V, or their scores and V. */
 typedef struct pcast_heads {
     const pcast_tensor *q; /* [heads][queries][dim], not multiplied by the softmax scale */
     const pcast_tensor *k; /* [kv_heads][keys][dim]; kv_heads divides heads (grouped queries) */
@@ -89,7 +89,11 @@ typedef struct pcast_heads {
     size_t sinks;          /* 1 .. keys - 1 */
     int auto_sinks;        /* 1: the keys with most attention mass, 0: the first keys */
     float softmax_scale;   /* 0: 1 / sqrt(dim) */
-    const char *names[3];  /* of q, k and v in messages; NULL: "q", "k", "v" */
+    /* In place of q and k, which are NULL then: [heads][queries][keys] in nats, Q.K times the
+     * softmax scale, before softcap and mask. The head dimension, which chooses a block from a
+     * table, is taken to be that of V. */
+    const pcast_tensor *scores;
+    const char *names[4]; /* of q, k, v and scores in messages; NULL: these words */
 } pcast_heads;
 
 typedef struct pcast_head {

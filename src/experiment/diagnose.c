@@ -125,7 +125,8 @@ pcast_status pcast_diagnose(const pcast_heads *experiment, const pcast_run *run,
                             pcast_diagnosis *diagnoses, double *errors, pcast_error *err)
 {
     const pcast_kernel *kernel = &run->kernels[0];
-    const size_t heads = experiment->q->rank > 0 ? experiment->q->shape[0] : 0;
+    const pcast_tensor *rows = experiment->scores != NULL ? experiment->scores : experiment->q;
+    const size_t heads = rows->rank > 0 ? rows->shape[0] : 0;
     pcast_status status = pcast_kernel_validate(kernel, err);
     if (status != PCAST_OK)
         return status;

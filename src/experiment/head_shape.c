@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/fpenv.h"
+#include "experiment/heads_view.h"
 #include "pcast/theory.h"
 #include "softmax/scores.h"
 #include "softmax/walk.h"
@@ -20,8 +21,8 @@ typedef struct head_scores {
     const pcast_heads *experiment;
     pcast_kernel kernel; /* resolved */
     const pcast_engine *engine;
-    size_t head, group, queries, keys, dim;
-    float softmax_scale;
+    pcast_heads_shape shape;
+    size_t head;
     float *products, *scores; /* [keys] */
     uint8_t *is_sink;         /* [keys] */
     double *below;            /* [BINS + 1] share of other keys below the bin, over all queries */
@@ -35,12 +36,11 @@ typedef struct query_stats {
 
 static pcast_range load_query(head_scores *self, size_t query)
 {
-    const pcast_range visible = pcast_visible_keys(&self->kernel, self->queries, self->keys, query);
-    const float *q = self->experiment->q->data + (self->head * self->queries + query) * self->dim;
-    const float *k = self->experiment->k->data +
-                     (self->head / self->group * self->keys + visible.first) * self->dim;
-    pcast_products(self->engine, q, k, visible.count, self->dim, self->products + visible.first);
-    pcast_scores(self->products + visible.first, visible.count, self->softmax_scale,
+    const pcast_range visible =
+        pcast_visible_keys(&self->kernel, self->shape.queries, self->shape.keys, query);
+    pcast_heads_products(self->experiment, &self->shape, self->engine, self->head, query, visible,
+                         self->products + visible.first);
+    pcast_scores(self->products + visible.first, visible.count, self->shape.softmax_scale,
                  self->kernel.softcap, self->scores + visible.first);
     return visible;
 }
@@ -88,11 +88,12 @@ static void add_walk(const head_scores *self, pcast_range visible, size_t query,
     const double per_log2 = 0.69314718055994531, tau = (double)self->kernel.rescale_threshold;
     const double depth =
         log2(pcast_format_overflow_bound(self->kernel.p_format)) - log2((double)self->kernel.scale);
-    const pcast_range visited = pcast_visited_keys(&self->kernel, self->queries, self->keys, query);
+    const pcast_range visited =
+        pcast_visited_keys(&self->kernel, self->shape.queries, self->shape.keys, query);
     double first = NAN, max = -INFINITY, held = -INFINITY;
     pcast_walk walk;
     pcast_visit visit;
-    pcast_walk_start(&walk, &self->kernel, self->keys, visited.first,
+    pcast_walk_start(&walk, &self->kernel, self->shape.keys, visited.first,
                      visited.first + visited.count);
     while (pcast_walk_next(&walk, &visit)) {
         double tile = -INFINITY;
@@ -127,7 +128,7 @@ static void predict(const head_scores *self, pcast_head_shape *shape, walk_sums 
                     double *variance, uint64_t *used)
 {
     const double depth = pcast_theory_flush_depth((double)self->kernel.scale);
-    for (size_t query = 0; query < self->queries; query++) {
+    for (size_t query = 0; query < self->shape.queries; query++) {
         const pcast_range visible = load_query((head_scores *)self, query);
         if (visible.count == 0)
             continue;
@@ -147,7 +148,7 @@ static void predict(const head_scores *self, pcast_head_shape *shape, walk_sums 
 static void fill_distribution(head_scores *self)
 {
     double total = 0;
-    for (size_t query = 0; query < self->queries; query++) {
+    for (size_t query = 0; query < self->shape.queries; query++) {
         const pcast_range visible = load_query(self, query);
         const query_stats stats = stats_of(self, visible);
         for (size_t i = visible.first; usable(&stats) && i < visible.first + visible.count; i++)
@@ -167,29 +168,23 @@ pcast_status pcast_head_shape_of(const pcast_heads *experiment, const pcast_kern
     head_scores self = {.experiment = experiment,
                         .kernel = *kernel,
                         .engine = pcast_engine_for(cpu),
-                        .head = head,
-                        .group = experiment->q->shape[0] / experiment->k->shape[0],
-                        .queries = experiment->q->shape[1],
-                        .keys = experiment->k->shape[1],
-                        .dim = experiment->q->shape[2],
-                        .softmax_scale = experiment->softmax_scale};
+                        .shape = pcast_heads_shape_of(experiment),
+                        .head = head};
     *shape = (pcast_head_shape){0};
-    pcast_kernel_resolve(&self.kernel, self.dim);
-    self.products = calloc(self.keys, sizeof *self.products);
-    self.scores = calloc(self.keys, sizeof *self.scores);
-    self.is_sink = calloc(self.keys, sizeof *self.is_sink);
+    pcast_kernel_resolve(&self.kernel, self.shape.dim);
+    self.products = calloc(self.shape.keys, sizeof *self.products);
+    self.scores = calloc(self.shape.keys, sizeof *self.scores);
+    self.is_sink = calloc(self.shape.keys, sizeof *self.is_sink);
     self.below = calloc(BINS + 1, sizeof *self.below);
     pcast_status status = PCAST_OK;
     if (self.products == NULL || self.scores == NULL || self.is_sink == NULL || self.below == NULL)
-        status = pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu keys", self.keys);
+        status = pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu keys", self.shape.keys);
     if (status == PCAST_OK) {
         walk_sums sums = {0};
         double variance = 0;
         uint64_t used = 0;
         pcast_fpenv env;
         pcast_fpenv_enter(&env);
-        if (self.softmax_scale == 0)
-            self.softmax_scale = pcast_default_softmax_scale(self.dim);
         for (size_t i = 0; i < experiment->sinks; i++)
             self.is_sink[sinks[i]] = 1;
         fill_distribution(&self);

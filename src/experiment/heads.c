@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "experiment/heads_check.h"
+#include "experiment/heads_view.h"
 #include "experiment/parallel.h"
 #include "experiment/tally.h"
 #include "math/math.h"
@@ -47,8 +48,7 @@ typedef struct overflow {
 typedef struct heads_run {
     const pcast_heads *experiment;
     const pcast_run *run;
-    size_t queries, keys, dim, value_dim, group; /* group: query heads for one KV head */
-    float softmax_scale;
+    pcast_heads_shape shape;
     pcast_plan *plans;       /* [kernels] */
     pcast_loss_units *units; /* [kernels] */
     size_t splits, block;    /* the most and the largest of any kernel */
@@ -76,9 +76,9 @@ static void workspace_free(workspace *space, size_t kernels)
 
 static pcast_status workspace_init(workspace *space, const heads_run *self, pcast_error *err)
 {
-    const size_t keys = self->keys, kernels = self->run->kernel_count;
+    const size_t keys = self->shape.keys, kernels = self->run->kernel_count;
     pcast_status status =
-        pcast_row_scratch_init(&space->scratch, self->block, self->value_dim, err);
+        pcast_row_scratch_init(&space->scratch, self->block, self->shape.value_dim, err);
     if (status != PCAST_OK)
         return status;
     space->products = calloc(keys, sizeof *space->products);
@@ -86,7 +86,7 @@ static pcast_status workspace_init(workspace *space, const heads_run *self, pcas
     space->kernel_scores = calloc(keys, sizeof *space->kernel_scores);
     space->mass = calloc(keys, sizeof *space->mass);
     space->is_sink = calloc(keys, sizeof *space->is_sink);
-    space->reference = calloc(2 * self->value_dim, sizeof *space->reference);
+    space->reference = calloc(2 * self->shape.value_dim, sizeof *space->reference);
     space->rows = calloc(kernels, sizeof *space->rows);
     space->parts = calloc(self->splits, sizeof *space->parts);
     space->tallies = calloc(kernels, sizeof *space->tallies);
@@ -95,7 +95,7 @@ static pcast_status workspace_init(workspace *space, const heads_run *self, pcas
         space->rows == NULL || space->parts == NULL || space->tallies == NULL)
         return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for rows of %zu keys", keys);
     for (size_t n = 0; status == PCAST_OK && n < kernels; n++)
-        status = pcast_row_init(&space->rows[n], &self->plans[n], keys, self->value_dim, err);
+        status = pcast_row_init(&space->rows[n], &self->plans[n], keys, self->shape.value_dim, err);
     return status;
 }
 
@@ -103,13 +103,11 @@ static pcast_status workspace_init(workspace *space, const heads_run *self, pcas
 static pcast_range row_scores(const heads_run *self, workspace *space, size_t head, size_t query)
 {
     const pcast_kernel *kernel = &self->plans[0].kernel; /* all solve the same problem */
-    const pcast_range visible = pcast_visible_keys(kernel, self->queries, self->keys, query);
-    const float *q = self->experiment->q->data + (head * self->queries + query) * self->dim;
-    const float *k =
-        self->experiment->k->data + (head / self->group * self->keys + visible.first) * self->dim;
-    pcast_products(self->plans[0].engine, q, k, visible.count, self->dim,
-                   space->products + visible.first);
-    pcast_scores(space->products + visible.first, visible.count, self->softmax_scale,
+    const pcast_range visible =
+        pcast_visible_keys(kernel, self->shape.queries, self->shape.keys, query);
+    pcast_heads_products(self->experiment, &self->shape, self->plans[0].engine, head, query,
+                         visible, space->products + visible.first);
+    pcast_scores(space->products + visible.first, visible.count, self->shape.softmax_scale,
                  kernel->softcap, space->scores + visible.first);
     for (size_t i = visible.first; i < visible.first + visible.count; i++)
         if (!isfinite(space->scores[i]) && !self->overflows[head].found)
@@ -135,19 +133,20 @@ static void add_mass(const heads_run *self, workspace *space, pcast_range visibl
 static void find_sinks(const heads_run *self, workspace *space, size_t head)
 {
     const size_t sinks = self->experiment->sinks;
-    memset(space->is_sink, 0, self->keys);
+    memset(space->is_sink, 0, self->shape.keys);
     if (!self->experiment->auto_sinks) {
         memset(space->is_sink, 1, sinks);
         return;
     }
-    for (size_t i = 0; i < self->keys; i++)
+    for (size_t i = 0; i < self->shape.keys; i++)
         space->mass[i] = 0;
-    for (size_t query = 0; query < self->queries; query++)
+    for (size_t query = 0; query < self->shape.queries; query++)
         add_mass(self, space, row_scores(self, space, head, query));
     for (size_t n = 0; n < sinks; n++) {
-        size_t best = self->keys;
-        for (size_t i = 0; i < self->keys; i++)
-            if (!space->is_sink[i] && (best == self->keys || space->mass[i] > space->mass[best]))
+        size_t best = self->shape.keys;
+        for (size_t i = 0; i < self->shape.keys; i++)
+            if (!space->is_sink[i] &&
+                (best == self->shape.keys || space->mass[i] > space->mass[best]))
                 best = i;
         space->is_sink[best] = 1;
     }
@@ -196,26 +195,26 @@ static void observe(void *context, const pcast_tile *tile)
 static void run_row(const heads_run *self, workspace *space, size_t head, size_t query,
                     pcast_range visible)
 {
-    const float *values =
-        self->experiment->v->data + head / self->group * self->keys * self->value_dim;
+    const float *values = self->experiment->v->data +
+                          head / self->shape.group * self->shape.keys * self->shape.value_dim;
     const pcast_kernel *first = &self->plans[0].kernel; /* all solve the same problem */
     pcast_reference reference;
     pcast_reference_row(&reference, space->scores + visible.first,
-                        values + visible.first * self->value_dim, visible.count,
+                        values + visible.first * self->shape.value_dim, visible.count,
                         first->sink_given ? &first->sink_logit : NULL, space->reference,
-                        self->value_dim);
+                        self->shape.value_dim);
     for (size_t n = 0; n < self->run->kernel_count; n++) {
         const pcast_plan *plan = &self->plans[n];
         observation seen = {.is_sink = space->is_sink};
         const pcast_row_keys keys = {
-            self->keys, visible,
-            pcast_visited_keys(&plan->kernel, self->queries, self->keys, query)};
+            self->shape.keys, visible,
+            pcast_visited_keys(&plan->kernel, self->shape.queries, self->shape.keys, query)};
         const float *scores =
             pcast_plan_scores(plan, space->products + visible.first, visible.count,
                               space->kernel_scores + visible.first) -
             visible.first;
         pcast_loss_start(&seen.meter, &self->units[n], space->parts,
-                         pcast_plan_splits(plan, self->keys));
+                         pcast_plan_splits(plan, self->shape.keys));
         pcast_row_run(&space->rows[n], &keys, scores, values, observe, &seen, &space->scratch);
         const pcast_loss loss = pcast_loss_finish(&seen.meter, &space->rows[n], reference.o);
         pcast_tally_add(&space->tallies[n], &loss);
@@ -231,7 +230,7 @@ static void run_head(void *context, int thread, size_t head)
 
     find_sinks(self, space, head);
     memset(space->tallies, 0, kernels * sizeof *space->tallies);
-    for (size_t query = 0; query < self->queries; query++) {
+    for (size_t query = 0; query < self->shape.queries; query++) {
         const pcast_range visible = row_scores(self, space, head, query);
         if (visible.count == 0)
             continue; /* nothing to attend to, nothing to lose */
@@ -242,10 +241,10 @@ static void run_head(void *context, int thread, size_t head)
         self->summaries[head * kernels + n] = pcast_tally_summary(&space->tallies[n]);
 
     pcast_head *result = &self->heads[head];
-    result->queries = self->queries;
+    result->queries = self->shape.queries;
     result->gap = gaps.gap / (double)gaps.queries;
     result->gap_sigma = result->gap / sqrt(gaps.variance / (double)gaps.queries);
-    for (size_t i = 0, n = 0; i < self->keys; i++)
+    for (size_t i = 0, n = 0; i < self->shape.keys; i++)
         if (space->is_sink[i])
             result->sinks[n++] = i;
 }
@@ -253,14 +252,14 @@ static void run_head(void *context, int thread, size_t head)
 static pcast_status init_kernel(heads_run *self, size_t n, pcast_error *err)
 {
     const pcast_kernel *kernel = &self->run->kernels[n];
-    const pcast_head_scales scales = {self->softmax_scale, 1, 1, kernel->sink_given,
+    const pcast_head_scales scales = {self->shape.softmax_scale, 1, 1, kernel->sink_given,
                                       kernel->sink_logit};
     pcast_plan *plan = &self->plans[n];
     const pcast_status status =
-        pcast_plan_init(plan, kernel, self->run->cpu, &scales, self->dim, err);
+        pcast_plan_init(plan, kernel, self->run->cpu, &scales, self->shape.dim, err);
     if (status != PCAST_OK)
         return status;
-    const size_t splits = pcast_plan_splits(plan, self->keys);
+    const size_t splits = pcast_plan_splits(plan, self->shape.keys);
     pcast_loss_units_init(&self->units[n], kernel);
     self->splits = splits > self->splits ? splits : self->splits;
     self->block = plan->kernel.block > self->block ? plan->kernel.block : self->block;
@@ -273,24 +272,18 @@ pcast_status pcast_heads_run(const pcast_heads *experiment, const pcast_run *run
     pcast_status status = pcast_heads_check(experiment, run, err);
     if (status != PCAST_OK)
         return status;
-    const size_t count = experiment->q->shape[0];
+    const pcast_heads_shape shape = pcast_heads_shape_of(experiment);
+    const size_t count = shape.heads;
     const size_t threads = (size_t)pcast_thread_count(run, count);
     heads_run self = {
         .experiment = experiment,
         .run = run,
-        .queries = experiment->q->shape[1],
-        .keys = experiment->k->shape[1],
-        .dim = experiment->q->shape[2],
-        .value_dim = experiment->v->shape[2],
-        .group = count / experiment->k->shape[0],
-        .softmax_scale = experiment->softmax_scale,
+        .shape = shape,
         .heads = heads,
         .summaries = summaries,
     };
     pcast_fpenv env;
     pcast_fpenv_enter(&env);
-    if (self.softmax_scale == 0)
-        self.softmax_scale = pcast_default_softmax_scale(self.dim);
     self.plans = calloc(run->kernel_count, sizeof *self.plans);
     self.units = calloc(run->kernel_count, sizeof *self.units);
     self.workspaces = calloc(threads, sizeof *self.workspaces);
@@ -309,7 +302,8 @@ pcast_status pcast_heads_run(const pcast_heads *experiment, const pcast_run *run
             status = pcast_fail(
                 err, PCAST_ERR_INPUT,
                 "%s: the score of [head %zu, query %zu] against key %zu overflows float32",
-                pcast_heads_name(experiment, 0), h, self.overflows[h].query, self.overflows[h].key);
+                pcast_heads_name(experiment, PCAST_HEADS_Q), h, self.overflows[h].query,
+                self.overflows[h].key);
     pcast_fpenv_leave(&env);
     for (size_t t = 0; self.workspaces != NULL && t < threads; t++)
         workspace_free(&self.workspaces[t], run->kernel_count);

@@ -10,7 +10,15 @@
 pcast_status pcast_heads_check(const pcast_heads *experiment, const pcast_run *run,
                                pcast_error *err);
 
-/* What messages call tensor 0, 1 or 2: the caller's name for it, or q, k, v. */
-const char *pcast_heads_name(const pcast_heads *experiment, int index);
+typedef enum pcast_heads_tensor {
+    PCAST_HEADS_Q,
+    PCAST_HEADS_K,
+    PCAST_HEADS_V,
+    PCAST_HEADS_SCORES,
+    PCAST_HEADS_TENSORS,
+} pcast_heads_tensor;
+
+/* What messages call a tensor: the caller's name for it, or q, k, v, scores. */
+const char *pcast_heads_name(const pcast_heads *experiment, pcast_heads_tensor which);
 
 #endif

@@ -29,11 +29,23 @@ t sh -c 'grep -c "<svg" page.html; grep -c "</svg>" page.html'
 t grep -o '<dd><code>a.*</code></dd>' page.html
 t grep -o '<code>pcast diagnose.*</code>' page.html
 t sh -c "pcast diagnose $all --kernel fa3 --report - -o page.csv | grep -c '<svg'"
+# A batch in front of the heads; scores in place of Q and K (all 0: every key weighs the same).
+{ npy "{'descr': '<f2', 'fortran_order': False, 'shape': (1, 1, 96, 64), }" 0; tail -c 12288 q.npy; } > q4.npy
+pcast diagnose $all $kernel -o rank3.csv
+t sh -c "pcast diagnose --q q4.npy --k k.npy --v v.npy --mask causal $kernel | cmp - rank3.csv"
+npy "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 96, 96), }" 36864 > s.npy
+t pcast diagnose --scores s.npy --v v.npy --mask causal $kernel
+t pcast sweep --scores s.npy --v v.npy --mask causal --scale 1 --order forward
 rm -f ./*.csv ./*.html a*.npy
 # Bad input: one line, and no file, whichever result it is that cannot be written.
 results="-o x.csv --trade-off y.csv --report z.html"
 t pcast diagnose $results
 t pcast diagnose --q q.npy --k k.npy $results
+t pcast diagnose --scores s.npy $results
+t pcast diagnose --scores s.npy --q q.npy --v v.npy $results
+t pcast diagnose --scores s.npy --v v.npy --quantize $results
+t pcast diagnose --scores s.npy --v v.npy --softmax-scale 1 $results
+t pcast diagnose --scores q.npy --v v.npy $results
 t pcast diagnose $all $results stray
 t pcast diagnose $all $results --bogus
 t pcast diagnose $all $results --kernel fa9
@@ -54,16 +66,16 @@ t pcast diagnose --q 'q{layer}.npy' --k 'k{layer}.npy' --v 'v{layer}.npy' --laye
 t sh -c "pcast diagnose --q - --k - --v v.npy $results < q.npy"
 t pcast diagnose --q absent.npy --k k.npy --v v.npy $results
 npy "{'descr': '<f4', 'fortran_order': False, 'shape': (96, 64), }" 24576 > rank2.npy
-npy "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 96, 64), }" 24576 > rank4.npy
+npy "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 96, 64), }" 24576 > rank5.npy
 npy "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 96, 32), }" 12288 > narrow.npy
 npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 96, 64), }" 49152 > heads.npy
 npy "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 0, 64), }" 0 > empty.npy
 npy "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 96, 64), }" 0 > headless.npy
 { npy "{'descr': '<f2', 'fortran_order': False, 'shape': (1, 96, 64), }" 12286; printf '\000\176'; } > nan.npy
-for bad in rank2 rank4 narrow heads empty nan; do
+for bad in rank2 rank5 narrow heads empty nan; do
     t pcast diagnose --q q.npy --k $bad.npy --v v.npy $results
 done
-for bad in rank4 empty headless nan; do
+for bad in rank5 empty headless nan; do
     t pcast diagnose --q $bad.npy --k k.npy --v v.npy $results
 done
 t pcast diagnose --q q.npy --k k.npy --v nan.npy $results

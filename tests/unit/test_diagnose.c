@@ -87,6 +87,41 @@ static void test_shape(void **state)
     }
 }
 
+/* Scores in place of Q and K: Q being the identity and the softmax scale 1, they are K transposed,
+ * and everything found is the same number. */
+static void test_scores(void **state)
+{
+    (void)state;
+    static float scores[CASES * QUERIES * KEYS];
+    static double of_scores[CASES * PCAST_CANDIDATES_MAX];
+    static pcast_diagnosis again[CASES];
+    size_t again_sinks[CASES][SINKS];
+    pcast_kernel kernel;
+    pcast_error err = {""};
+    pcast_heads experiment = diagnose("fa4-offset8-tau4", &kernel);
+    for (size_t h = 0; h < CASES; h++) {
+        again[h].head.sinks = again_sinks[h];
+        for (size_t j = 0; j < KEYS; j++)
+            for (size_t i = 0; i < QUERIES; i++)
+                scores[(h * QUERIES + i) * KEYS + j] = k[(h * KEYS + j) * QUERIES + i];
+    }
+    const pcast_tensor tensor = {.rank = 3, .shape = {CASES, QUERIES, KEYS}, .data = scores};
+    const pcast_run run = {.kernels = &kernel, .kernel_count = 1, .cpu = pcast_cpu_detect()};
+    experiment.q = experiment.k = NULL;
+    experiment.scores = &tensor;
+    experiment.softmax_scale = 0;
+    if (pcast_diagnose(&experiment, &run, again, of_scores, &err) != PCAST_OK)
+        fail_msg("%s", err.text);
+    assert_memory_equal(of_scores, errors, CASES * candidate_count * sizeof *errors);
+    for (size_t h = 0; h < CASES; h++) {
+        assert_memory_equal(&again[h].shape, &found[h].shape, sizeof found[h].shape);
+        assert_memory_equal(&again[h].simulated, &found[h].simulated, sizeof found[h].simulated);
+        assert_memory_equal(again_sinks[h], sinks[h], sizeof sinks[h]);
+        assert_bits_f64(again[h].head.gap_sigma, found[h].head.gap_sigma);
+        assert_int_equal(again[h].choice.best, found[h].choice.best);
+    }
+}
+
 /* Saturation is predicted from the scores alone; the simulation counts it. */
 static void test_saturation(void **state)
 {
@@ -187,9 +222,8 @@ static void test_choice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shape),
-        cmocka_unit_test(test_saturation),
-        cmocka_unit_test(test_recommendation),
+        cmocka_unit_test(test_shape),  cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_scores), cmocka_unit_test(test_recommendation),
         cmocka_unit_test(test_choice),
     };
     return cmocka_run_group_tests_name("diagnose", tests, NULL, NULL);

@@ -198,7 +198,7 @@ static void test_heads(void **state)
     float q[] = {1, 0, 1, 0, -1, 0, -1, 0}, k[] = {0, 5, 9, 5, 1, 5}, v[] = {1, 2, 3};
     const pcast_tensor tq = {3, {2, 2, 2}, q, PCAST_F32}, tk = {3, {1, 3, 2}, k, PCAST_F32},
                        tv = {3, {1, 3, 1}, v, PCAST_F32};
-    const pcast_heads experiment = {&tq, &tk, &tv, 1, 1, 1.0f, {0}};
+    const pcast_heads experiment = {&tq, &tk, &tv, 1, 1, 1.0f, NULL, {0}};
     const pcast_kernel kernels[] = {{.block = 1, .scale = 1}, {.block = 1, .scale = 256}};
     const pcast_run run = {.kernels = kernels, .kernel_count = 2, .threads = 2};
     size_t sinks[2];
@@ -264,17 +264,25 @@ static void test_bad_requests(void **state)
                        empty = {3, {1, 0, 2}, data, PCAST_F32};
     float bad_data[8] = {0, 0, 0, 0, 0, INFINITY, 0, 0};
     const pcast_tensor bad = {3, {1, 4, 2}, bad_data, PCAST_F32};
+    float nan_data[8] = {0, 0, 0, NAN};
+    const pcast_tensor bad_scores = {3, {1, 2, 4}, nan_data, PCAST_F32},
+                       three_scores = {3, {3, 2, 4}, data, PCAST_F32},
+                       tall = {3, {1, 5, 4}, data, PCAST_F32};
     const struct {
         pcast_heads experiment;
         const char *said;
     } heads_cases[] = {
-        {{&flat, &good, &good, 1, 1, 0, {0}}, "q: rank 2"},
-        {{&good, &wide, &good, 1, 1, 0, {0}}, "k: 3 channels"},
-        {{&three, &two, &two, 1, 1, 0, {0}}, "k: 2 heads"},
-        {{&good, &good, &longer, 1, 1, 0, {0}}, "v: 1 heads of 6"},
-        {{&longer, &good, &good, 1, 1, 0, {0}}, "q: 6 queries"},
-        {{&empty, &good, &good, 1, 1, 0, {0}}, "q: shape"},
-        {{&good, &good, &bad, 1, 1, 0, {0}}, "v: infinity at [head 0, token 2, channel 1]"},
+        {{&flat, &good, &good, 1, 1, 0, NULL, {0}}, "q: rank 2"},
+        {{&good, &wide, &good, 1, 1, 0, NULL, {0}}, "k: 3 channels"},
+        {{&three, &two, &two, 1, 1, 0, NULL, {0}}, "k: 2 heads"},
+        {{&good, &good, &longer, 1, 1, 0, NULL, {0}}, "v: 1 heads of 6"},
+        {{&longer, &good, &good, 1, 1, 0, NULL, {0}}, "q: 6 queries"},
+        {{&empty, &good, &good, 1, 1, 0, NULL, {0}}, "q: shape"},
+        {{&good, &good, &bad, 1, 1, 0, NULL, {0}}, "v: infinity at [head 0, token 2, channel 1]"},
+        {{NULL, NULL, &good, 1, 1, 0, &good, {0}}, "v: 4 tokens, but scores have 2 keys"},
+        {{NULL, NULL, &two, 1, 1, 0, &three_scores, {0}}, "v: 2 heads"},
+        {{NULL, NULL, &good, 1, 1, 0, &tall, {0}}, "scores: 5 queries"},
+        {{NULL, NULL, &good, 1, 1, 0, &bad_scores, {0}}, "scores: NaN at [head 0, token 0, key 3]"},
     };
     const pcast_kernel causal = {.block = 128, .scale = 1, .mask = PCAST_MASK_CAUSAL};
     run.kernels = &causal;
@@ -287,7 +295,7 @@ static void test_bad_requests(void **state)
         if (strstr(err.text, heads_cases[i].said) == NULL)
             fail_msg("case %zu: said '%s'", i, err.text);
     }
-    const pcast_heads too_many = {&good, &good, &good, 4, 1, 0, {0}};
+    const pcast_heads too_many = {&good, &good, &good, 4, 1, 0, NULL, {0}};
     assert_int_equal(pcast_heads_run(&too_many, &run, heads, summaries, &err), PCAST_ERR_VALUE);
 }
 
