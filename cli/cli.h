@@ -37,6 +37,7 @@ int cli_paper(int argc, char **argv);
 int cli_plot(int argc, char **argv);
 int cli_summary(int argc, char **argv);
 int cli_sweep(int argc, char **argv);
+int cli_tensorcore(int argc, char **argv);
 int cli_theory(int argc, char **argv);
 
 /* Prints "NAME: message" as one line on stderr and returns the code. */

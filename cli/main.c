@@ -18,6 +18,7 @@ static const cli_command commands[] = {
      cli_diagnose},
     {"kernels", "the kernels pcast knows, with every field, source and caveat", cli_kernels},
     {"diff", "two tensors bit by bit: first difference, ulp distances", cli_diff},
+    {"tensorcore", "FP8 matrix products bit by bit as a tensor core computes them", cli_tensorcore},
     {"codec", "convert single values between FP8 and other formats", cli_codec},
     {"info", "version, compiler, CPU level and libraries", cli_info},
 };
@@ -30,7 +31,7 @@ static void print_help(FILE *stream)
                     "Predicts, bit for bit and on a CPU, what an FP8 attention kernel writes.\n\n"
                     "Commands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(stream, "  %-8s %s\n", commands[i].name, commands[i].summary);
+        fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
     fprintf(stream,
             "\npcast COMMAND --help lists a command's options.\n"
             "Exit codes: 0 done, 1 a check says \"different\", 2 usage, 3 bad input, 4 output or "

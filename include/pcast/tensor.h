@@ -24,6 +24,14 @@ typedef struct pcast_tensor {
     pcast_format format; /* of the elements in the file */
 } pcast_tensor;
 
+/* The same with the elements' codes: their bits as they lie in the file. */
+typedef struct pcast_codes {
+    size_t rank;
+    size_t shape[PCAST_RANK_MAX];
+    uint32_t *data; /* as many as the product of shape; free with free() */
+    pcast_format format;
+} pcast_codes;
+
 /* Number of elements. */
 size_t pcast_tensor_size(const pcast_tensor *tensor);
 void pcast_tensor_free(pcast_tensor *tensor);
@@ -46,7 +54,12 @@ void pcast_tensor_free(pcast_tensor *tensor);
 pcast_status pcast_tensor_read(const char *path, const char *name, pcast_format fp8,
                                pcast_tensor *tensor, pcast_error *err);
 
-/* The same from `size` bytes in memory; path goes into messages. entry, if not NULL, is a name the
+/* Reads the same files without converting anything: NaN codes stay what they are. uint32 elements
+ * (<u4, U32) are taken as the bits of float32. Failures as above. */
+pcast_status pcast_codes_read(const char *path, const char *name, pcast_format fp8,
+                              pcast_codes *codes, pcast_error *err);
+
+/* Tensors from `size` bytes in memory; path goes into messages. entry, if not NULL, is a name the
  * safetensors file must have. */
 pcast_status pcast_npy_parse(const uint8_t *bytes, size_t size, const char *path, pcast_format fp8,
                              pcast_tensor *tensor, pcast_error *err);

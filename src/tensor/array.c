@@ -113,6 +113,35 @@ pcast_status pcast_array_tensor(const pcast_array *array, pcast_tensor *tensor, 
     return PCAST_OK;
 }
 
+static int is_float32_bits(const pcast_dtype *dtype)
+{
+    return dtype->kind == PCAST_DTYPE_UNSIGNED && dtype->width == 4;
+}
+
+pcast_status pcast_array_codes(const pcast_array *array, pcast_codes *codes, pcast_error *err)
+{
+    size_t count;
+    *codes = (pcast_codes){0};
+    if (array->dtype == NULL || (is_integer(array->dtype) && !is_float32_bits(array->dtype)))
+        return wrong_dtype(array,
+                           "float32 (or its bits as uint32), float16, bfloat16 (in NPY as uint16) "
+                           "and FP8 (as uint8)",
+                           err);
+    const pcast_status status = pcast_array_check(array, &count, err);
+    if (status != PCAST_OK)
+        return status;
+    codes->data = allocate(array, count, sizeof *codes->data, err);
+    if (codes->data == NULL)
+        return PCAST_ERR_MEMORY;
+    const size_t width = array->dtype->width;
+    for (size_t i = 0; i < count; i++)
+        codes->data[i] = (uint32_t)pcast_little_endian(array->bytes + i * width, width);
+    codes->format = is_integer(array->dtype) ? PCAST_F32 : array->format;
+    codes->rank = array->rank;
+    memcpy(codes->shape, array->shape, sizeof codes->shape);
+    return PCAST_OK;
+}
+
 pcast_status pcast_array_counts(const pcast_array *array, size_t **values, size_t *count,
                                 pcast_error *err)
 {

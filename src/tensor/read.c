@@ -76,6 +76,19 @@ pcast_status pcast_tensor_read(const char *path, const char *name, pcast_format 
     return status;
 }
 
+pcast_status pcast_codes_read(const char *path, const char *name, pcast_format fp8,
+                              pcast_codes *codes, pcast_error *err)
+{
+    uint8_t *bytes;
+    pcast_array array;
+    *codes = (pcast_codes){0};
+    pcast_status status = open_array(path, name, fp8, &bytes, &array, err);
+    if (status == PCAST_OK)
+        status = pcast_array_codes(&array, codes, err);
+    free(bytes);
+    return status;
+}
+
 pcast_status pcast_counts_read(const char *path, size_t **values, size_t *count, pcast_error *err)
 {
     uint8_t *bytes;
