@@ -19,6 +19,7 @@ static const cli_command commands[] = {
     {"kernels", "the kernels pcast knows, with every field, source and caveat", cli_kernels},
     {"diff", "two tensors bit by bit: first difference, ulp distances", cli_diff},
     {"codec", "convert single values between FP8 and other formats", cli_codec},
+    {"unit", "single values through a GPU's units (ex2, rcp, ...) or exact functions", cli_unit},
     {"info", "version, compiler, CPU level and libraries", cli_info},
 };
 
