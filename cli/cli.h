@@ -39,6 +39,7 @@ int cli_summary(int argc, char **argv);
 int cli_sweep(int argc, char **argv);
 int cli_tensorcore(int argc, char **argv);
 int cli_theory(int argc, char **argv);
+int cli_unit(int argc, char **argv);
 
 /* Prints "NAME: message" as one line on stderr and returns the code. */
 int cli_fail(int code, const char *name, const char *format, ...)

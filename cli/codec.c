@@ -2,17 +2,9 @@
 /* pcast codec: values from stdin through the codec, one a line, as CSV. */
 #include "cli.h"
 #include "csv.h"
+#include "values.h"
 
-#include "base/bits.h"
 #include "pcast/format.h"
-
-#include <ctype.h>
-#include <errno.h>
-#include <fenv.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct codec_options {
     const char *name;
@@ -104,119 +96,39 @@ static const struct argp codec_argp = {
            "it stands for, value_bits that value in float32 (float64 for --to f64).",
 };
 
-/* Infinities and NaNs stay what they are. */
-static const pcast_cast as_is = {PCAST_OVERFLOW_NAN, PCAST_INF_NAN, PCAST_NAN_KEEP_SIGN};
+typedef struct conversion {
+    const codec_options *options;
+    csv_writer csv;
+} conversion;
 
-/* A decimal or hex-float text rounded to odd in binary64: enough bits below any narrower format's
- * last one for a second rounding to be right. strtod follows the rounding mode, so two directed
- * conversions tell whether the text is exact. */
-static double parse_to_odd(const char *text, char **end)
+static void convert(void *context, const char *input, uint64_t bits)
 {
-    fesetround(FE_TOWARDZERO);
-    const double inner = strtod(text, end);
-    fesetround(FE_UPWARD);
-    const double up = strtod(text, NULL);
-    fesetround(FE_DOWNWARD);
-    const double down = strtod(text, NULL);
-    fesetround(FE_TONEAREST);
-    return up == down || inner != inner ? inner : pcast_f64_from_bits(pcast_bits_f64(inner) | 1);
-}
-
-/* The bits in `format` of a line's text, rounded once; returns 0 if the text is no value of it. */
-static int parse_value(const char *text, pcast_format format, uint64_t *bits)
-{
-    char *end;
-    const char *digits = text[0] == '-' || text[0] == '+' ? text + 1 : text;
-    if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X') &&
-        strpbrk(text, ".pP") == NULL) {
-        if (digits != text) /* bits have no sign of their own */
-            return 0;
-        errno = 0;
-        *bits = strtoull(text, &end, 16);
-        return end != text && *end == '\0' && errno == 0 &&
-               (pcast_format_width(format) == 64 || *bits >> pcast_format_width(format) == 0);
-    }
-    if (!isdigit((unsigned char)digits[0]) && digits[0] != '.' && strcasecmp(digits, "inf") != 0 &&
-        strcasecmp(digits, "infinity") != 0 && strcasecmp(digits, "nan") != 0)
-        return 0;
-    if (format == PCAST_F64) {
-        *bits = pcast_bits_f64(strtod(text, &end));
-        return *end == '\0';
-    }
-    const double value = parse_to_odd(text, &end);
-    *bits = pcast_convert(format, PCAST_F64, pcast_bits_f64(value), as_is);
-    if (isnan(pcast_decode_f64(format, *bits)) && !isnan(value)) /* too large, and no infinity */
-        *bits = pcast_convert(format, PCAST_F64, pcast_bits_f64(value), (pcast_cast){0});
-    return *end == '\0';
-}
-
-static void write_bits(csv_writer *csv, int width, uint64_t bits)
-{
-    char digits[17], text[24];
-    snprintf(digits, sizeof digits, "%016" PRIX64, bits);
-    snprintf(text, sizeof text, "0x%s", digits + 16 - width / 4);
-    csv_text(csv, text);
-}
-
-static void convert(const codec_options *options, csv_writer *csv, const char *input, uint64_t bits)
-{
-    const uint64_t code = pcast_convert(options->to, options->from, bits, options->cast);
-    const pcast_format shown = options->to == PCAST_F64 ? PCAST_F64 : PCAST_F32;
+    conversion *work = context;
+    csv_writer *csv = &work->csv;
+    const pcast_format from = work->options->from, to = work->options->to;
+    const pcast_format shown = to == PCAST_F64 ? PCAST_F64 : PCAST_F32;
+    const uint64_t code = pcast_convert(to, from, bits, work->options->cast);
     csv_text(csv, input);
-    write_bits(csv, pcast_format_width(options->from), bits);
-    write_bits(csv, pcast_format_width(options->to), code);
-    (shown == PCAST_F64 ? csv_exact : csv_number)(csv, pcast_decode_f64(options->to, code));
-    write_bits(csv, pcast_format_width(shown), pcast_convert(shown, options->to, code, as_is));
+    values_write_bits(csv, from, bits);
+    values_write_bits(csv, to, code);
+    (shown == PCAST_F64 ? csv_exact : csv_number)(csv, pcast_decode_f64(to, code));
+    values_write_bits(csv, shown, pcast_convert(shown, to, code, values_as_is));
     csv_end(csv);
-}
-
-/* The line without surrounding space. */
-static char *trim(char *line)
-{
-    while (isspace((unsigned char)*line))
-        line++;
-    for (size_t length = strlen(line); length > 0 && isspace((unsigned char)line[length - 1]);
-         length--)
-        line[length - 1] = '\0';
-    return line;
-}
-
-static int convert_lines(const codec_options *options, csv_writer *csv)
-{
-    char *line = NULL;
-    size_t capacity = 0, number = 0;
-    ssize_t length;
-    int code = EXIT_OK;
-    while (code == EXIT_OK && (length = getline(&line, &capacity, stdin)) >= 0) {
-        uint64_t bits;
-        const int whole = strlen(line) == (size_t)length; /* no NUL inside */
-        const char *text = trim(line);
-        number++;
-        if (*text == '\0' && whole)
-            continue;
-        if (whole && parse_value(text, options->from, &bits))
-            convert(options, csv, text, bits);
-        else
-            code = cli_fail(EXIT_INPUT, options->name,
-                            "standard input, line %zu: '%.60s' is no %s value", number, text,
-                            pcast_format_name(options->from));
-    }
-    if (code == EXIT_OK && ferror(stdin))
-        code = cli_fail(EXIT_INPUT, options->name, "standard input: %s", strerror(errno));
-    free(line);
-    return code;
 }
 
 static int run(const codec_options *options)
 {
     cli_output output;
+    values_source source;
     pcast_error err;
+    if (values_open(&source, options->name, NULL) != EXIT_OK)
+        return EXIT_INPUT;
     if (cli_output_open_filter(&output, options->output, &err) != PCAST_OK)
         return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
-    csv_writer csv = {.stream = output.stream};
+    conversion work = {options, {.stream = output.stream}};
     static const char *const columns[] = {"input", "input_bits", "code", "value", "value_bits"};
-    csv_names(&csv, columns, sizeof columns / sizeof columns[0]);
-    const int code = convert_lines(options, &csv);
+    csv_names(&work.csv, columns, sizeof columns / sizeof columns[0]);
+    const int code = values_each(&source, options->from, convert, &work);
     return cli_output_finish(&output, code, options->name);
 }
 

@@ -145,7 +145,7 @@ error_t cli_take_word(const char *option, const char *arg, const char *const *wo
     for (*choice = 0; words[*choice] != NULL; ++*choice)
         if (strcmp(arg, words[*choice]) == 0)
             return 0;
-    char known[64] = "";
+    char known[256] = "";
     for (int i = 0; words[i] != NULL; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? ", " : "",
                  words[i]);

@@ -6,6 +6,7 @@
 
 #include "pcast/experiment.h"
 #include "pcast/softmax.h"
+#include "pcast/unit.h"
 
 #include "unit.h"
 
@@ -21,8 +22,13 @@ typedef struct results {
     uint32_t encoded[PCAST_F64][INPUTS];
     float decoded[PCAST_FORMAT_COUNT][256];
     double wide[PCAST_FORMAT_COUNT][256], bound[PCAST_FORMAT_COUNT];
+    uint32_t units[PCAST_UNIT_COUNT][INPUTS];
     float o[DIM], l;
 } results;
+
+/* Rounded and subnormal results, subnormal arguments: -87.5, -0.3, 0.1, the least, 0.7, -126.9. */
+static const uint32_t unit_inputs[INPUTS] = {0xC2AF0000, 0xBE99999A, 0x3DCCCCCD,
+                                             0x00000001, 0x3F333333, 0xC2FDCCCD};
 
 static float scores[KEYS], values[KEYS * DIM];
 
@@ -57,6 +63,9 @@ static void compute(results *out)
         }
         out->bound[format] = pcast_format_overflow_bound(format);
     }
+    for (int u = 0; u < PCAST_UNIT_COUNT; u++)
+        for (int i = 0; i < INPUTS; i++)
+            out->units[u][i] = pcast_unit_apply((pcast_unit)u, unit_inputs[i]);
     const pcast_kernel kernel = {.order = PCAST_ORDER_REVERSE, .block = 64, .scale = 448};
     const pcast_row_input input = {scores, values, KEYS, DIM, KEYS, 0};
     pcast_row_output output = {.o = out->o};
