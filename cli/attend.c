@@ -45,7 +45,9 @@ static const struct argp_option attend_argp_options[] = {
     {"kernel", KEY_KERNEL, "SPEC", 0, "NAME[:field=value;...] (paper); see pcast kernels", 0},
     {"mask", KEY_MASK, "MASK", 0, "none, causal (aligned bottom-right) or causal_top_left", 0},
     {"semantics", KEY_SEMANTICS, "fp32|hardware", 0,
-     "fp32 (default); hardware is not available yet", 0},
+     "fp32 (the kernel's own, by default): exact exponentials, IEEE arithmetic; or hardware: its "
+     "units and tensor core",
+     0},
     {NULL, 0, NULL, 0,
      "Inputs, NPY or safetensors (FILE:NAME chooses a tensor), float32, float16, bfloat16 or FP8:",
      2},
@@ -213,9 +215,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             return cli_bad(state, "--%s", err.text);
         return 0;
     case KEY_SEMANTICS:
-        options->hardware = strcmp(arg, "hardware") == 0;
-        if (!options->hardware && strcmp(arg, "fp32") != 0)
-            return cli_bad(state, "--semantics: '%s' is neither fp32 nor hardware", arg);
+        options->semantics = arg;
+        if (pcast_kernel_set(&(pcast_kernel){0}, PCAST_FIELD_SEMANTICS, arg, &err) != PCAST_OK)
+            return cli_bad(state, "--%s", err.text);
         return 0;
     case KEY_FP8:
         return cli_take_format("fp8", arg, PCAST_E5M2FNUZ, &options->fp8, state);
@@ -336,14 +338,13 @@ static int run(attend_options *options)
 /* The kernel as the options leave it. */
 static int settle_kernel(attend_options *options)
 {
-    pcast_error err;
-    if (options->hardware)
-        return cli_fail(EXIT_UNAVAILABLE, options->name,
-                        "--semantics hardware is not available yet");
     if (options->mask != NULL)
         pcast_kernel_set(&options->kernel, PCAST_FIELD_MASK, options->mask, NULL);
-    if (pcast_kernel_validate(&options->kernel, &err) != PCAST_OK)
-        return cli_fail(EXIT_USAGE, options->name, "--kernel %.100s: %s", options->spec, err.text);
+    if (options->semantics != NULL)
+        pcast_kernel_set(&options->kernel, PCAST_FIELD_SEMANTICS, options->semantics, NULL);
+    const int code = cli_check_kernel(options->name, "--kernel ", options->spec, &options->kernel);
+    if (code != EXIT_OK)
+        return code;
     if (options->lse != NULL && options->kernel.lse == PCAST_LSE_NONE)
         return cli_fail(EXIT_USAGE, options->name,
                         "--lse: this kernel returns none; add lse=e or lse=2 to its SPEC");

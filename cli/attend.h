@@ -19,10 +19,10 @@ typedef struct attend_options {
     float softmax_scale;
     unsigned long long threads;
     pcast_cpu cpu;
-    int report, hardware, quantize, stages;
+    int report, quantize, stages;
     const char *draw; /* "normal" or "outliers" instead of files */
     unsigned long long heads, n, dim, seed;
-    const char *mask; /* overrides the kernel's */
+    const char *mask, *semantics; /* override the kernel's */
     pcast_kernel kernel;
 } attend_options;
 

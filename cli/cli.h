@@ -5,6 +5,7 @@
 
 #include "pcast/cpu.h"
 #include "pcast/format.h"
+#include "pcast/kernel.h"
 #include "pcast/status.h"
 
 #include <argp.h>
@@ -47,6 +48,12 @@ int cli_fail(int code, const char *name, const char *format, ...)
 
 /* The exit code of a library status. */
 int cli_exit_code(pcast_status status);
+
+/* Is the kernel that `spec` and options made valid, and does every field that the SPEC names do
+ * something? Returns an exit code after one line that begins with option, or with the SPEC alone.
+ */
+int cli_check_kernel(const char *name, const char *option, const char *spec,
+                     const pcast_kernel *kernel);
 
 /* Parses argv with argp. --help prints on stdout. Returns EXIT_OK to go on, -1 when help was
  * printed and the command is done, EXIT_USAGE after one line on stderr. A parser reports a bad

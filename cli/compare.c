@@ -271,8 +271,9 @@ static int run_all(const compare_options *options, csv_writer *csv)
         pcast_kernel_parse(options->specs[i], &kernels[i], NULL, &err);
         if (options->given_p) /* which runs with one channel */
             pcast_kernel_resolve(&kernels[i], grid->dim[0]);
-        if (pcast_kernel_validate(&kernels[i], &err) != PCAST_OK)
-            return cli_fail(EXIT_USAGE, options->name, "%.100s: %s", options->specs[i], err.text);
+        const int code = cli_check_kernel(options->name, "", options->specs[i], &kernels[i]);
+        if (code != EXIT_OK)
+            return code;
     }
     const pcast_run run = {.kernels = kernels,
                            .kernel_count = 2,

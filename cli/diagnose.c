@@ -319,8 +319,8 @@ static int check_options(diagnose_options *options)
                         options->quantize ? "quantize" : "softmax-scale");
     if (options->mask != NULL)
         pcast_kernel_set(&options->kernel, PCAST_FIELD_MASK, options->mask, NULL);
-    if (code == EXIT_OK && pcast_kernel_validate(&options->kernel, &err) != PCAST_OK)
-        code = cli_fail(EXIT_USAGE, options->name, "--kernel %.100s: %s", options->spec, err.text);
+    if (code == EXIT_OK)
+        code = cli_check_kernel(options->name, "--kernel ", options->spec, &options->kernel);
     if (code == EXIT_OK &&
         parse_sink_choice(&options->sinks_text, &options->sinks, &err) != PCAST_OK)
         code = cli_fail(EXIT_USAGE, options->name, "--sinks: %s", err.text);

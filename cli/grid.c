@@ -64,6 +64,8 @@ error_t grid_option(cli_grid *grid, int key, const char *arg, struct argp_state 
         return take_field(grid, PCAST_FIELD_BLOCK, arg, state);
     case GRID_SCALE:
         return take_field(grid, PCAST_FIELD_SCALE, arg, state);
+    case GRID_SEMANTICS:
+        return take_field(grid, PCAST_FIELD_SEMANTICS, arg, state);
     case GRID_MASK:
         return take_field(grid, PCAST_FIELD_MASK, arg, state);
     case GRID_DELTA:
@@ -131,8 +133,8 @@ static void name_kernel(grid_kernel *one, const char *spec)
 /* Appends all kernels of one SPEC: outermost axis first, in the order of the rows of the CSV. */
 static int expand_spec(cli_grid *grid, const char *spec, const char *name)
 {
-    static const pcast_field axes[] = {PCAST_FIELD_MASK, PCAST_FIELD_BLOCK, PCAST_FIELD_ORDER,
-                                       PCAST_FIELD_SCALE};
+    static const pcast_field axes[] = {PCAST_FIELD_SEMANTICS, PCAST_FIELD_MASK, PCAST_FIELD_BLOCK,
+                                       PCAST_FIELD_ORDER, PCAST_FIELD_SCALE};
     uint64_t given;
     pcast_error err;
     const size_t first = grid->kernel_count;
@@ -160,8 +162,7 @@ static int expand_spec(cli_grid *grid, const char *spec, const char *name)
         }
     }
     for (size_t i = first; code == EXIT_OK && i < grid->kernel_count; i++) {
-        if (pcast_kernel_validate(&grid->kernels[i].kernel, &err) != PCAST_OK)
-            return cli_fail(EXIT_USAGE, name, "--kernel %.100s: %s", spec, err.text);
+        code = cli_check_kernel(name, "--kernel ", spec, &grid->kernels[i].kernel);
         name_kernel(&grid->kernels[i], spec);
     }
     return code;

@@ -16,6 +16,7 @@ enum {
     GRID_BLOCK,
     GRID_SCALE,
     GRID_MASK,
+    GRID_SEMANTICS,
     GRID_DELTA,
     GRID_N,
     GRID_DIM,

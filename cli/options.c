@@ -44,6 +44,21 @@ int cli_exit_code(pcast_status status)
     return EXIT_USAGE;
 }
 
+int cli_check_kernel(const char *name, const char *option, const char *spec,
+                     const pcast_kernel *kernel)
+{
+    pcast_error err;
+    pcast_kernel scratch;
+    uint64_t given = 0;
+    pcast_kernel_parse(spec, &scratch, &given, NULL);
+    pcast_status status = pcast_kernel_validate(kernel, &err);
+    if (status == PCAST_OK)
+        status = pcast_kernel_check_given(kernel, given, &err);
+    if (status == PCAST_OK)
+        return EXIT_OK;
+    return cli_fail(cli_exit_code(status), name, "%s%.100s: %s", option, spec, err.text);
+}
+
 void *cli_alloc(size_t count, size_t size)
 {
     void *memory = calloc(count > 0 ? count : 1, size);

@@ -25,6 +25,10 @@ static const struct argp_option sweep_argp_options[] = {
      "The grid (defaults are the paper's; LIST is 1,256,448 or start:stop:step):", 1},
     GRID_OPTIONS,
     {"dim", GRID_DIM, "LIST", 0, "channels of V (128)", 0},
+    {"semantics", GRID_SEMANTICS, "LIST", 0,
+     "fp32: exact exponentials, IEEE arithmetic; hardware: the kernel's units and tensor core "
+     "(fp32)",
+     0},
     {"trials", KEY_TRIALS, "NUMBER", 0, "independent rows (64)", 0},
     {"seed", KEY_SEED, "NUMBER", 0, "seed of all draws (1)", 0},
     {NULL, 0, NULL, 0,

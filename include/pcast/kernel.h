@@ -8,6 +8,7 @@
 
 #include "pcast/format.h"
 #include "pcast/status.h"
+#include "pcast/tensor_core.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,47 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Which arithmetic stands for the units below (docs/numerics.md, section 12). fp32: exponentials
+ * are exact, division IEEE, accumulators FP32, sums in the reference order, whatever exp_unit,
+ * reciprocal, accumulator (fp64 and fp16 stay), machine and sum_order say. hardware: what they say.
+ */
+typedef enum pcast_semantics { PCAST_SEMANTICS_FP32, PCAST_SEMANTICS_HARDWARE } pcast_semantics;
+
+/* What computes exponentials of scores. Factors for earlier blocks, weights of splits and learned
+ * sinks take ex2 with any unit but exact (by way of log2 e where they are natural), or with expf
+ * that; logarithms take lg2. Unsettled: the kernel's sources do not say. */
+typedef enum pcast_exp_unit {
+    PCAST_EXP_UNIT_EXACT, /* correctly rounded */
+    PCAST_EXP_UNIT_EX2,
+    PCAST_EXP_UNIT_FA4_POLY3,
+    PCAST_EXP_UNIT_FA4_POLY5,
+    PCAST_EXP_UNIT_FA4_MIX,   /* by column of the block: ex2 and fa4_poly3 */
+    PCAST_EXP_UNIT_EXPF,      /* CUDA's expf, of a natural exponent */
+    PCAST_EXP_UNIT_EXPF_FAST, /* CUDA's __expf */
+    PCAST_EXP_UNIT_UNSETTLED,
+} pcast_exp_unit;
+
+/* Every division by a row sum or by a sum of weights. */
+typedef enum pcast_reciprocal {
+    PCAST_RECIPROCAL_DIV,        /* IEEE */
+    PCAST_RECIPROCAL_RCP_APPROX, /* times rcp.approx of the divisor */
+    PCAST_RECIPROCAL_UNSETTLED,
+} pcast_reciprocal;
+
+/* The order in which a block's P enter the row sum. */
+typedef enum pcast_sum_order {
+    PCAST_SUM_ORDER_REFERENCE, /* 16 lanes and a tree */
+    PCAST_SUM_ORDER_FA3,       /* four threads, each through all blocks, added at the end */
+    PCAST_SUM_ORDER_FA4,       /* four packed chains a block, the row sum in the first */
+    PCAST_SUM_ORDER_FMHA_V2,   /* four threads of four chains each, added after every block */
+    PCAST_SUM_ORDER_SAGE,      /* four threads by groups of four, added at the end */
+    PCAST_SUM_ORDER_HPC_OPS,   /* four threads, each block from zero, added at the end */
+    PCAST_SUM_ORDER_FP64,      /* one after another in binary64: no rounding to speak of */
+    PCAST_SUM_ORDER_UNSETTLED,
+} pcast_sum_order;
+
+enum { PCAST_MACHINE_UNSETTLED = PCAST_MACHINE_COUNT };
 
 /* The order in which KV blocks are visited. */
 typedef enum pcast_order { PCAST_ORDER_FORWARD, PCAST_ORDER_REVERSE } pcast_order;
@@ -80,7 +122,8 @@ typedef enum pcast_epilogue {
     PCAST_EPILOGUE_TWO_STEP,   /* (O * (1/l)) * g */
 } pcast_epilogue;
 
-/* The P.V accumulator. tensor_core is the hardware's own; FP32 semantics replaces it by fp32_fma.
+/* The accumulator of P.V. tensor_core is the machine's own, of Q.K too; FP32 semantics replaces it
+ * by fp32_fma. fp16 is the machine's with FP16 output, or one rounding a product in FP32 semantics.
  */
 typedef enum pcast_accumulator {
     PCAST_ACCUMULATOR_FP32_FMA,
@@ -154,6 +197,7 @@ typedef enum pcast_learned_sink {
 
 /* Fields of the model, also as bits of a set: UINT64_C(1) << field. */
 typedef enum pcast_field {
+    PCAST_FIELD_SEMANTICS,
     PCAST_FIELD_ORDER,
     PCAST_FIELD_TRAVERSAL,
     PCAST_FIELD_BLOCK,
@@ -166,6 +210,9 @@ typedef enum pcast_field {
     PCAST_FIELD_SCALE_LOG2,
     PCAST_FIELD_SCALE_AT,
     PCAST_FIELD_EXPONENT,
+    PCAST_FIELD_EXP_UNIT,
+    PCAST_FIELD_POLY_FREQ,
+    PCAST_FIELD_POLY_START,
     PCAST_FIELD_BIAS,
     PCAST_FIELD_CORRECTION,
     PCAST_FIELD_MAX_OVER,
@@ -174,11 +221,14 @@ typedef enum pcast_field {
     PCAST_FIELD_THRESHOLD_TEST,
     PCAST_FIELD_ROW_SUM,
     PCAST_FIELD_SUM_SCALE,
+    PCAST_FIELD_SUM_ORDER,
     PCAST_FIELD_NORMALISE,
     PCAST_FIELD_EPILOGUE,
+    PCAST_FIELD_RECIPROCAL,
     PCAST_FIELD_P_FORMAT,
     PCAST_FIELD_OVERFLOW,
     PCAST_FIELD_ACCUMULATOR,
+    PCAST_FIELD_MACHINE,
     PCAST_FIELD_PROMOTION,
     PCAST_FIELD_OUT_FORMAT,
     PCAST_FIELD_LSE,
@@ -218,6 +268,7 @@ typedef enum pcast_output { PCAST_OUTPUT_F32, PCAST_OUTPUT_BF16, PCAST_OUTPUT_F1
 
 /* A field that is zero has the paper's choice; block and scale must be given. */
 typedef struct pcast_kernel {
+    pcast_semantics semantics;
     /* The walk over keys. */
     pcast_order order;
     pcast_traversal traversal;
@@ -234,6 +285,11 @@ typedef struct pcast_kernel {
     float scale_log2; /* log2 S as the kernel's own constant; 0: the rounded log2 of scale */
     pcast_scale_at scale_at;
     pcast_exponent exponent;
+    pcast_exp_unit exp_unit;
+    /* fa4_mix: of the columns of every 32, those whose number modulo poly_freq is among the last
+     * four take the polynomial, save in the first poly_start groups of 32 and in the last. 0: as
+     * the kernel has it at head dimension 128, 8 under a causal mask and 10 without. */
+    size_t poly_freq, poly_start;
     pcast_bias bias;
     pcast_correction correction;
     pcast_max_over max_over;
@@ -243,12 +299,15 @@ typedef struct pcast_kernel {
     /* The row sum and the cast. */
     pcast_row_sum row_sum;
     pcast_sum_scale sum_scale;
+    pcast_sum_order sum_order;
     pcast_normalise normalise;
     pcast_epilogue epilogue;
+    pcast_reciprocal reciprocal;
     pcast_format p_format;   /* any but f64; f32 is no cast */
     pcast_overflow overflow; /* of the cast of p * S */
     /* P.V and the output. */
     pcast_accumulator accumulator;
+    int machine;   /* pcast_machine or PCAST_MACHINE_UNSETTLED: of tensor_core and fp16 */
     int promotion; /* to FP32: PCAST_PROMOTION_NEVER, _TILE, or after so many instructions */
     pcast_output out_format;
     pcast_lse lse;
@@ -302,8 +361,13 @@ pcast_status pcast_kernel_set(pcast_kernel *kernel, pcast_field field, const cha
 void pcast_kernel_get(const pcast_kernel *kernel, pcast_field field, char *text, size_t size);
 
 /* PCAST_ERR_VALUE names the field that is out of range, or the combination that makes no sense and
- * why. */
+ * why. Under hardware semantics PCAST_ERR_UNAVAILABLE names the field that the kernel's sources do
+ * not settle, or the format that no machine here multiplies. */
 pcast_status pcast_kernel_validate(const pcast_kernel *kernel, pcast_error *err);
+
+/* PCAST_ERR_VALUE if `given`, the set of fields that a SPEC names, holds one that does nothing
+ * under the kernel's semantics. */
+pcast_status pcast_kernel_check_given(const pcast_kernel *kernel, uint64_t given, pcast_error *err);
 
 /* block, and a query_block of 0, from block_table for a head dimension (that of Q and K), mask and
  * paging; a constant block stays. */

@@ -57,12 +57,13 @@ typedef struct pcast_row_output {
     float *o;   /* [dim], caller's: the attention output */
 } pcast_row_output;
 
-/* Runs one row; scores count as raw ones with a softmax scale of 1. Blocks are keys [j*block,
- * min(keys, (j+1)*block)); blocks without a visible key are not visited. observer may be NULL.
- * Values of masked keys that share a block with visible ones are multiplied by zero, as in the
- * kernels: an Inf or NaN there reaches O. The kernel's mask is not applied: `visible` is.
- * PCAST_ERR_VALUE for a bad kernel or dim = 0, keys = 0 or visible > keys; PCAST_ERR_MEMORY.
- * Source: Algorithm 1 of the paper, and docs/kernels.md for the fields beyond it. */
+/* Runs one row; under hardware semantics V is rounded to the format that the kernel reads. Scores
+ * count as raw ones with a softmax scale of 1. Blocks are keys [j*block, min(keys, (j+1)*block));
+ * blocks without a visible key are not visited. observer may be NULL. Values of masked keys that
+ * share a block with visible ones are multiplied by zero, as in the kernels: an Inf or NaN there
+ * reaches O. The kernel's mask is not applied: `visible` is. PCAST_ERR_VALUE for a bad kernel or
+ * dim = 0, keys = 0 or visible > keys; PCAST_ERR_MEMORY. Source: Algorithm 1 of the paper, and
+ * docs/kernels.md for the fields beyond it. */
 pcast_status pcast_softmax_row(const pcast_kernel *kernel, pcast_cpu cpu,
                                const pcast_row_input *input, pcast_tile_observer *observer,
                                void *context, pcast_row_output *output, pcast_error *err);

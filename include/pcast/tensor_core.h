@@ -18,8 +18,8 @@ extern "C" {
 #endif
 
 typedef enum pcast_machine {
-    PCAST_MACHINE_ADA_MMA,           /* mma.sync m16n8k32 on Ada */
     PCAST_MACHINE_HOPPER_WGMMA,      /* wgmma.mma_async m64nNk32 */
+    PCAST_MACHINE_ADA_MMA,           /* mma.sync m16n8k32 on Ada */
     PCAST_MACHINE_HOPPER_MMA,        /* mma.sync m16n8k32 on Hopper, by way of FP16 */
     PCAST_MACHINE_BLACKWELL_TCGEN05, /* tcgen05.mma kind::f8f6f4 */
     PCAST_MACHINE_COUNT

@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/fpenv.h"
+#include "experiment/attend_codes.h"
 #include "experiment/attend_view.h"
 #include "experiment/parallel.h"
 #include "experiment/prepare.h"
@@ -32,6 +33,7 @@ typedef struct workspace {
     float *products, *scores, *kernel_scores; /* [keys] */
     double *reference;                        /* [2][value dim] */
     uint8_t *is_sink;                         /* [block], none */
+    pcast_attend_codes codes;
 } workspace;
 
 typedef struct attend_run {
@@ -64,6 +66,7 @@ static void workspace_free(workspace *space)
     free(space->kernel_scores);
     free(space->reference);
     free(space->is_sink);
+    pcast_attend_codes_free(&space->codes);
 }
 
 /* Descale that a tensor came with, for a head. */
@@ -139,6 +142,9 @@ static pcast_status workspace_init(workspace *space, const attend_run *self, pca
         status = pcast_row_init(&space->row, &space->plan, keys, value_dim, err);
     if (status == PCAST_OK)
         status = pcast_row_scratch_init(&space->scratch, space->plan.kernel.block, value_dim, err);
+    if (status == PCAST_OK)
+        status = pcast_attend_codes_init(&space->codes, &space->plan, keys, self->shape.dim,
+                                         value_dim, err);
     if (status != PCAST_OK)
         return status;
     space->parts = calloc(pcast_plan_splits(&space->plan, keys), sizeof *space->parts);
@@ -234,8 +240,12 @@ static void row_products(const attend_run *self, workspace *space, const pcast_a
                          size_t query, const float *q, pcast_range visible)
 {
     const size_t dim = self->shape.dim, first = visible.first;
-    pcast_products(space->plan.engine, q, space->k + first * dim, visible.count, dim,
-                   space->products + first);
+    if (space->codes.qk)
+        pcast_attend_codes_products(&space->codes, &space->plan, q, visible,
+                                    space->products + first);
+    else
+        pcast_products(space->plan.engine, q, space->k + first * dim, visible.count, dim,
+                       space->products + first);
     if (!self->by_key)
         return;
     const float s_q = token_descale(self, 0, head->batch, head->head, query);
@@ -270,8 +280,9 @@ static void run_reference(const attend_run *self, workspace *space, const pcast_
     const size_t dim = self->shape.dim, value_dim = self->shape.value_dim, first = visible.first;
     const float scale = self->softmax_scale * (given_descale(self, 0, head->batch, head->head) *
                                                given_descale(self, 1, head->batch, head->head));
-    if (self->attend->prepare)
-        pcast_products(plan->engine, exact_q, space->exact_k + first * dim, visible.count, dim,
+    const float *k = self->attend->prepare ? space->exact_k : space->k;
+    if (self->attend->prepare || space->codes.qk)
+        pcast_products(plan->engine, exact_q, k + first * dim, visible.count, dim,
                        space->products + first);
     pcast_scores(space->products + first, visible.count, scale, plan->kernel.softcap,
                  space->scores + first);
@@ -300,8 +311,9 @@ static void run_query(const attend_run *self, workspace *space, pcast_attend_hea
     pcast_loss_start(&seen.meter, &self->units, space->parts, space->row.split_max);
     const float *scores = pcast_plan_scores(plan, space->products + first, visible.count,
                                             space->kernel_scores + first);
-    pcast_row_run(&space->row, &row_keys, scores - first, space->v, observe, &seen,
-                  &space->scratch);
+    pcast_row_run(&space->row, &row_keys, scores - first,
+                  (pcast_values){space->v, plan->reads_codes ? space->codes.v : NULL}, observe,
+                  &seen, &space->scratch);
     finish_outputs(self, space, head, &place);
     if (visible.count == 0) {
         head->empty_rows++;
@@ -324,6 +336,8 @@ static void load_head(const attend_run *self, workspace *space, const pcast_atte
     const float *v = attend->prepare ? self->prepared.v.data : attend->v->data;
     gather(space->k, k, &self->k, attend->k_starts, batch, kv_head, keys);
     gather(space->v, v, &self->v, attend->k_starts, batch, kv_head, keys);
+    pcast_attend_codes_load(&space->codes, &space->plan, space->k, space->v, keys,
+                            self->shape.value_dim);
     if (!attend->prepare)
         return;
     gather(space->exact_k, attend->k->data, &self->k, attend->k_starts, batch, kv_head, keys);
@@ -367,6 +381,23 @@ static pcast_status check_plans(const attend_run *self, pcast_error *err)
     return status;
 }
 
+/* A tensor core multiplies nothing but codes. */
+static pcast_status check_codes(const attend_run *self, const pcast_attend_codes *codes,
+                                pcast_error *err)
+{
+    if (codes->inexact == 0)
+        return PCAST_OK;
+    char format[16];
+    pcast_kernel_get(self->kernel, PCAST_FIELD_QKV, format, sizeof format);
+    return pcast_fail(err, PCAST_ERR_INPUT,
+                      "%s: holds numbers that are not of qkv=%s, which hardware semantics "
+                      "multiplies: store FP8, or quantise",
+                      codes->inexact == PCAST_STAGE_Q   ? "q"
+                      : codes->inexact == PCAST_STAGE_K ? "k"
+                                                        : "v",
+                      format);
+}
+
 pcast_status pcast_attend_run(const pcast_attend *attend, const pcast_run *run,
                               const pcast_attend_result *result, pcast_error *err)
 {
@@ -403,6 +434,8 @@ pcast_status pcast_attend_run(const pcast_attend *attend, const pcast_run *run,
         status = workspace_init(&self.workspaces[t], &self, err);
     if (status == PCAST_OK)
         pcast_parallel(run, (int)threads, 0, count, count, run_head, &self);
+    for (size_t t = 0; status == PCAST_OK && t < threads; t++)
+        status = check_codes(&self, &self.workspaces[t].codes, err);
     pcast_fpenv_leave(&env);
     for (size_t t = 0; self.workspaces != NULL && t < threads; t++)
         workspace_free(&self.workspaces[t]);

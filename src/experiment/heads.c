@@ -215,7 +215,8 @@ static void run_row(const heads_run *self, workspace *space, size_t head, size_t
             visible.first;
         pcast_loss_start(&seen.meter, &self->units[n], space->parts,
                          pcast_plan_splits(plan, self->shape.keys));
-        pcast_row_run(&space->rows[n], &keys, scores, values, observe, &seen, &space->scratch);
+        pcast_row_run(&space->rows[n], &keys, scores, (pcast_values){values, NULL}, observe, &seen,
+                      &space->scratch);
         const pcast_loss loss = pcast_loss_finish(&seen.meter, &space->rows[n], reference.o);
         pcast_tally_add(&space->tallies[n], &loss);
     }

@@ -118,6 +118,9 @@ pcast_status pcast_heads_check(const pcast_heads *experiment, const pcast_run *r
         pcast_status status = pcast_kernel_validate(&run->kernels[i], err);
         if (status == PCAST_OK)
             status = pcast_kernel_same_problem(&run->kernels[i], &run->kernels[0], err);
+        if (status == PCAST_OK && run->kernels[i].semantics == PCAST_SEMANTICS_HARDWARE)
+            status = pcast_fail(err, PCAST_ERR_UNAVAILABLE,
+                                "semantics: hardware on tensors is what attend runs");
         if (status != PCAST_OK)
             return status;
     }

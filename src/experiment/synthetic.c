@@ -22,6 +22,13 @@
 /* Trials between two reductions, for each thread: bounds the memory for losses not yet reduced. */
 enum { TRIALS_PER_THREAD = 16, REFERENCE_BLOCK = 128 };
 
+/* V of a block as kernels read it that multiply codes; NULL where there is none. */
+typedef struct value_codes {
+    uint8_t *codes; /* [block][dim] */
+    float *rounded; /* their values */
+    int filled;     /* for the current visit */
+} value_codes;
+
 /* Working memory of one thread. */
 typedef struct workspace {
     pcast_draws draws;
@@ -31,6 +38,7 @@ typedef struct workspace {
     pcast_reference *references; /* [deltas] */
     double *reference_o;         /* [deltas][2][dim]: output, lost parts */
     float *kernel_scores;        /* [block] as a kernel reads them */
+    value_codes v[2];            /* in E4M3 and E5M2, for kernels that read codes */
     pcast_row *rows;             /* [kernels][deltas] */
     pcast_loss_meter *meters;    /* [kernels][deltas] */
     pcast_loss_part *parts;      /* [deltas][splits of each kernel], for the meters */
@@ -108,11 +116,30 @@ static void workspace_free(workspace *space, size_t configs)
     free(space->references);
     free(space->reference_o);
     free(space->kernel_scores);
+    for (int f = 0; f < 2; f++) {
+        free(space->v[f].codes);
+        free(space->v[f].rounded);
+    }
     for (size_t i = 0; space->rows != NULL && i < configs; i++)
         pcast_row_free(&space->rows[i]);
     free(space->rows);
     free(space->meters);
     free(space->parts);
+}
+
+static pcast_status init_codes(workspace *space, const synthetic_run *self, pcast_error *err)
+{
+    const size_t size = self->block * self->experiment->dim;
+    for (size_t n = 0; n < self->run->kernel_count; n++) {
+        value_codes *v = &space->v[self->plans[n].v_format == PCAST_E5M2];
+        if (!self->plans[n].reads_codes || v->codes != NULL)
+            continue;
+        v->codes = malloc(size);
+        v->rounded = malloc(size * sizeof *v->rounded);
+        if (v->codes == NULL || v->rounded == NULL)
+            return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for codes of V");
+    }
+    return PCAST_OK;
 }
 
 static pcast_status workspace_init(workspace *space, const synthetic_run *self, pcast_error *err)
@@ -124,6 +151,8 @@ static pcast_status workspace_init(workspace *space, const synthetic_run *self, 
         pcast_draws_init(&space->draws, experiment->seed, experiment->keys, dim, self->block, err);
     if (status == PCAST_OK)
         status = pcast_row_scratch_init(&space->scratch, self->block, dim, err);
+    if (status == PCAST_OK)
+        status = init_codes(space, self, err);
     if (status != PCAST_OK)
         return status;
     space->scores = calloc(self->block, sizeof *space->scores);
@@ -197,6 +226,19 @@ static void compute_references(const synthetic_run *self, workspace *space)
         pcast_reference_finish(&space->references[d]);
 }
 
+/* V of the visit as a kernel reads it. */
+static pcast_values kernel_values(const synthetic_run *self, workspace *space,
+                                  const pcast_plan *plan, const float *values, size_t count)
+{
+    value_codes *v = &space->v[plan->v_format == PCAST_E5M2];
+    if (!plan->reads_codes)
+        return (pcast_values){values, NULL};
+    if (!v->filled)
+        pcast_plan_codes(plan, values, count * self->experiment->dim, v->codes, v->rounded);
+    v->filled = 1;
+    return (pcast_values){v->rounded, v->codes};
+}
+
 /* One visit of every configuration in the group of kernel `leader`. */
 static void step_group(const synthetic_run *self, workspace *space, size_t leader,
                        const pcast_visit *visit)
@@ -206,6 +248,7 @@ static void step_group(const synthetic_run *self, workspace *space, size_t leade
     const double *normals = pcast_draws_normals(&space->draws, range.first, range.count);
     const float *values = pcast_draws_values(&space->draws, range.first, range.count);
     const uint8_t *is_sink = space->is_sink + (range.first == 0 ? 0 : self->block);
+    space->v[0].filled = space->v[1].filled = 0;
     for (size_t d = 0; d < experiment->delta_count; d++) {
         fill_scores(space->scores, normals, range, experiment->sinks, experiment->deltas[d]);
         for (size_t n = leader; n < self->run->kernel_count; n++) {
@@ -214,8 +257,9 @@ static void step_group(const synthetic_run *self, workspace *space, size_t leade
             const size_t config = n * experiment->delta_count + d;
             const float *scores = pcast_plan_scores(&self->plans[n], space->scores, range.count,
                                                     space->kernel_scores);
-            const pcast_tile tile =
-                pcast_row_step(&space->rows[config], visit, scores, values, &space->scratch);
+            const pcast_tile tile = pcast_row_step(
+                &space->rows[config], visit, scores,
+                kernel_values(self, space, &self->plans[n], values, range.count), &space->scratch);
             if (!visit->sums_only)
                 pcast_loss_tile(&space->meters[config], &tile, is_sink);
         }

@@ -14,6 +14,14 @@
 #include <string.h>
 
 /* Words of the choices, each list in the order of its enum. */
+static const char *const semantics_words[] = {"fp32", "hardware", NULL};
+static const char *const exp_unit_words[] = {
+    "exact", "ex2", "fa4_poly3", "fa4_poly5", "fa4_mix", "expf", "expf_fast", "unsettled", NULL};
+static const char *const reciprocal_words[] = {"div", "rcp_approx", "unsettled", NULL};
+static const char *const sum_order_words[] = {"reference", "fa3",  "fa4",       "fmha_v2", "sage",
+                                              "hpc_ops",   "fp64", "unsettled", NULL};
+static const char *const machine_words[] = {"hopper-wgmma",      "ada-mma",   "hopper-mma",
+                                            "blackwell-tcgen05", "unsettled", NULL};
 static const char *const order_words[] = {"forward", "reverse", NULL};
 static const char *const traversal_words[] = {"contiguous", "strided", NULL};
 static const char *const block_words[] = {"", "fa3", "fa3-vllm", "flashinfer-fa3", "fmha-v2", NULL};
@@ -60,6 +68,7 @@ static const char *const learned_sink_words[] = {"none", "denominator", "initial
     }
 
 const pcast_field_info pcast_fields[PCAST_FIELD_COUNT] = {
+    [PCAST_FIELD_SEMANTICS] = CHOICE(semantics, semantics_words),
     [PCAST_FIELD_ORDER] = CHOICE(order, order_words),
     [PCAST_FIELD_TRAVERSAL] = CHOICE(traversal, traversal_words),
     [PCAST_FIELD_BLOCK] = {"block", PCAST_KIND_BLOCK, offsetof(pcast_kernel, block), block_words, 1,
@@ -73,6 +82,9 @@ const pcast_field_info pcast_fields[PCAST_FIELD_COUNT] = {
     [PCAST_FIELD_SCALE_LOG2] = REAL(scale_log2, -64, 64, "-64 to 64"),
     [PCAST_FIELD_SCALE_AT] = CHOICE(scale_at, scale_at_words),
     [PCAST_FIELD_EXPONENT] = CHOICE(exponent, exponent_words),
+    [PCAST_FIELD_EXP_UNIT] = CHOICE(exp_unit, exp_unit_words),
+    [PCAST_FIELD_POLY_FREQ] = COUNT(poly_freq, 0, 64, "0 (by mask) to 64"),
+    [PCAST_FIELD_POLY_START] = COUNT(poly_start, 0, 64, "0 to 64"),
     [PCAST_FIELD_BIAS] = CHOICE(bias, bias_words),
     [PCAST_FIELD_CORRECTION] = CHOICE(correction, correction_words),
     [PCAST_FIELD_MAX_OVER] = CHOICE(max_over, max_over_words),
@@ -81,11 +93,14 @@ const pcast_field_info pcast_fields[PCAST_FIELD_COUNT] = {
     [PCAST_FIELD_THRESHOLD_TEST] = CHOICE(threshold_test, test_words),
     [PCAST_FIELD_ROW_SUM] = CHOICE(row_sum, row_sum_words),
     [PCAST_FIELD_SUM_SCALE] = CHOICE(sum_scale, sum_scale_words),
+    [PCAST_FIELD_SUM_ORDER] = CHOICE(sum_order, sum_order_words),
     [PCAST_FIELD_NORMALISE] = CHOICE(normalise, normalise_words),
     [PCAST_FIELD_EPILOGUE] = CHOICE(epilogue, epilogue_words),
+    [PCAST_FIELD_RECIPROCAL] = CHOICE(reciprocal, reciprocal_words),
     [PCAST_FIELD_P_FORMAT] = CHOICE(p_format, p_format_words),
     [PCAST_FIELD_OVERFLOW] = CHOICE(overflow, overflow_words),
     [PCAST_FIELD_ACCUMULATOR] = CHOICE(accumulator, accumulator_words),
+    [PCAST_FIELD_MACHINE] = CHOICE(machine, machine_words),
     [PCAST_FIELD_PROMOTION] = {"promotion", PCAST_KIND_PROMOTION, offsetof(pcast_kernel, promotion),
                                NULL, 1, PCAST_PROMOTION_MAX, "1 to 65536"},
     [PCAST_FIELD_OUT_FORMAT] = CHOICE(out_format, output_words),

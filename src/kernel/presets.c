@@ -12,6 +12,10 @@
 #define TENSOR_CORE   .accumulator = PCAST_ACCUMULATOR_TENSOR_CORE, .qkv = PCAST_QKV_E4M3
 #define SCALES(q, k, v)                                                                            \
     .q_scale = PCAST_SCALE_##q, .k_scale = PCAST_SCALE_##k, .v_scale = PCAST_SCALE_##v
+/* Hardware semantics: exponential unit, reciprocal, order of the row sum, machine. */
+#define UNITS(exp, rcp, sum, of)                                                                   \
+    .exp_unit = PCAST_EXP_UNIT_##exp, .reciprocal = PCAST_RECIPROCAL_##rcp,                        \
+    .sum_order = PCAST_SUM_ORDER_##sum, .machine = PCAST_MACHINE_##of
 #define GUARDED   .masked_rows = PCAST_MASKED_ROWS_ZERO
 #define ONE_SPLIT .splits = 1, .query_block = 1
 #define FA4                                                                                        \
@@ -24,7 +28,7 @@
         .block = 128, .epilogue = PCAST_EPILOGUE_RECIPROCAL, .out_format = PCAST_OUTPUT_BF16,      \
         .lse = PCAST_LSE_BASE_2
 #define SAGE2                                                                                      \
-    SCALES(BLOCK, BLOCK, CHANNEL),                                                                 \
+    SCALES(BLOCK, BLOCK, CHANNEL), UNITS(EX2, RCP_APPROX, SAGE, ADA_MMA),                          \
         .scale_rows = 32, .k_mean = 1, S_IN_EXPONENT, RAW_FMA, .splits = 1, .query_block = 128,    \
         .block = 64, .scale = SAGE_SCALE, .scale_log2 = 8.807f, .bias = PCAST_BIAS_FMA,            \
         .correction = PCAST_CORRECTION_BIAS, .epilogue = PCAST_EPILOGUE_TWO_STEP,                  \
@@ -34,13 +38,14 @@
 #define SAGE_SCALE 447.889862f /* 2^8.807f */
 #define HPC_OPS                                                                                    \
     SCALES(TOKEN, TENSOR, TENSOR), RAW_FMA, TENSOR_CORE,                                           \
+        UNITS(EX2, RCP_APPROX, HPC_OPS, HOPPER_WGMMA),                                             \
         .splits = 1, .correction = PCAST_CORRECTION_BIAS, .epilogue = PCAST_EPILOGUE_TWO_STEP,     \
         .out_format = PCAST_OUTPUT_BF16
 #define CUDNN                                                                                      \
-    GUARDED, TENSOR_CORE, ONE_SPLIT, .block = 128, .rescale_threshold = 4,                         \
-                                     .threshold_unit = PCAST_THRESHOLD_NATS,                       \
-                                     .out_format = PCAST_OUTPUT_BF16, .lse = PCAST_LSE_BASE_E,     \
-                                     .learned_sink = PCAST_LEARNED_SINK_INITIAL
+    GUARDED, TENSOR_CORE, UNITS(UNSETTLED, UNSETTLED, UNSETTLED, UNSETTLED), ONE_SPLIT,            \
+        .block = 128, .rescale_threshold = 4, .threshold_unit = PCAST_THRESHOLD_NATS,              \
+        .out_format = PCAST_OUTPUT_BF16, .lse = PCAST_LSE_BASE_E,                                  \
+        .learned_sink = PCAST_LEARNED_SINK_INITIAL
 
 /* Versions read. */
 #define FLASH_ATTENTION      "Dao-AILab/flash-attention 0251105a, "
@@ -65,19 +70,21 @@ static const pcast_preset presets[] = {
      UNIT_EXACT("every p and its cast are 1; O and S*l are the same number")},
     {.name = "fa3",
      .kernel = {SCALES(KV_HEAD, HEAD, HEAD), GUARDED, S_IN_EXPONENT, RAW_FMA, TENSOR_CORE,
-                .splits = 1, .order = PCAST_ORDER_REVERSE, .block_table = PCAST_BLOCKS_FA3,
-                .scale = 256, .epilogue = PCAST_EPILOGUE_RECIPROCAL,
-                .out_format = PCAST_OUTPUT_BF16, .lse = PCAST_LSE_BASE_E},
+                UNITS(EX2, RCP_APPROX, FA3, HOPPER_WGMMA), .splits = 1,
+                .order = PCAST_ORDER_REVERSE, .block_table = PCAST_BLOCKS_FA3, .scale = 256,
+                .epilogue = PCAST_EPILOGUE_RECIPROCAL, .out_format = PCAST_OUTPUT_BF16,
+                .lse = PCAST_LSE_BASE_E},
      .source = FLASH_ATTENTION "hopper/softmax.h, mainloop_fwd_sm90_tma_gmma_ws.hpp, tile_size.h",
      .date = "2026-08-15",
      .caveats = "max*c - 8 may be one fma in the compiled code (bias=fma); no learned sink",
      UNIT_POWER},
     {.name = "fa3-vllm",
      .kernel = {SCALES(KV_HEAD, HEAD, HEAD), GUARDED, S_IN_EXPONENT, RAW_FMA, TENSOR_CORE,
-                .splits = 1, .order = PCAST_ORDER_REVERSE, .block_table = PCAST_BLOCKS_FA3_VLLM,
-                .scale = 256, .promotion = PCAST_PROMOTION_TILE,
-                .epilogue = PCAST_EPILOGUE_RECIPROCAL, .out_format = PCAST_OUTPUT_BF16,
-                .lse = PCAST_LSE_BASE_E, .learned_sink = PCAST_LEARNED_SINK_DENOMINATOR},
+                UNITS(EX2, RCP_APPROX, FA3, HOPPER_WGMMA), .splits = 1,
+                .order = PCAST_ORDER_REVERSE, .block_table = PCAST_BLOCKS_FA3_VLLM, .scale = 256,
+                .promotion = PCAST_PROMOTION_TILE, .epilogue = PCAST_EPILOGUE_RECIPROCAL,
+                .out_format = PCAST_OUTPUT_BF16, .lse = PCAST_LSE_BASE_E,
+                .learned_sink = PCAST_LEARNED_SINK_DENOMINATOR},
      .source = FLASH_ATTENTION_VLLM "hopper/softmax.h, utils.h, tile_size.h",
      .date = "2026-08-06",
      .caveats = "prefill tiles: decode with one MMA warpgroup has block=128 up to head dim 96, "
@@ -85,32 +92,37 @@ static const pcast_preset presets[] = {
                 "keys enters without S, here as a key",
      UNIT_POWER},
     {.name = "fa4-offset8-tau4",
-     .kernel = {FA4, .scale = 256, .rescale_threshold = 4},
+     .kernel = {FA4, UNITS(UNSETTLED, RCP_APPROX, FA4, BLACKWELL_TCGEN05), .scale = 256,
+                .rescale_threshold = 4},
      .source = "Dao-AILab/flash-attention b65ae6b1 (#2109), flash_attn/cute/flash_fwd_sm100.py",
      .date = "2026-04-17",
      .caveats = "the first FP8 release: P reaches 2^12 and saturates at 448; some columns take a "
                 "degree-3 polynomial for exp2",
      UNIT_POWER},
     {.name = "fa4-offset4-tau4",
-     .kernel = {FA4, .scale = 16, .rescale_threshold = 4},
+     .kernel = {FA4, UNITS(UNSETTLED, RCP_APPROX, FA4, BLACKWELL_TCGEN05), .scale = 16,
+                .rescale_threshold = 4},
      .source = "Dao-AILab/flash-attention 2409214a (#2717), flash_attn/cute/flash_fwd_sm100.py",
      .date = "2026-07-19",
      .caveats = "offset 4 is for E4M3, with p_format=e5m2 it is 8 (scale=256); polynomial as fa4",
      UNIT_POWER},
     {.name = "fa4",
-     .kernel = {FA4, .scale = 256},
+     .kernel = {FA4, UNITS(FA4_MIX, RCP_APPROX, FA4, BLACKWELL_TCGEN05), .poly_start = 1,
+                .scale = 256},
      .source = FLASH_ATTENTION "flash_attn/cute/softmax.py, flash_fwd_sm100.py (#2731)",
      .date = "2026-08-15",
      .caveats = "some columns take a degree-3 polynomial for exp2",
      UNIT_POWER},
     {.name = "fa4-vllm",
-     .kernel = {FA4, .scale = 256, .rescale_threshold = 0.75f},
+     .kernel = {FA4, UNITS(FA4_MIX, RCP_APPROX, FA4, BLACKWELL_TCGEN05), .poly_start = 1,
+                .scale = 256, .rescale_threshold = 0.75f},
      .source = FLASH_ATTENTION_VLLM "flash_attn/cute/flash_fwd_sm100.py (#166)",
      .date = "2026-08-06",
      .caveats = "a stale maximum lets P reach 2^8.75 = 430.5, which still fits; polynomial as fa4",
      UNIT_POWER},
     {.name = "flashinfer-fa3",
-     .kernel = {SCALES(HEAD, HEAD, HEAD), GUARDED, RAW_FMA, TENSOR_CORE, .splits = 1,
+     .kernel = {SCALES(HEAD, HEAD, HEAD), GUARDED, RAW_FMA, TENSOR_CORE,
+                UNITS(EX2, RCP_APPROX, FA3, HOPPER_WGMMA), .splits = 1,
                 .order = PCAST_ORDER_REVERSE, .block_table = PCAST_BLOCKS_FLASHINFER_FA3,
                 .scale = 448, .epilogue = PCAST_EPILOGUE_QUOTIENT, .out_format = PCAST_OUTPUT_BF16,
                 .lse = PCAST_LSE_BASE_2},
@@ -120,21 +132,23 @@ static const pcast_preset presets[] = {
                 "p_format=e5m2;scale=57344; a fully masked row gave NaN before #4401",
      UNIT_448},
     {.name = "flashinfer-cutedsl",
-     .kernel = {CUTE_DSL, .scale = 256},
+     .kernel = {CUTE_DSL, UNITS(UNSETTLED, UNSETTLED, UNSETTLED, BLACKWELL_TCGEN05), .scale = 256},
      .source = FLASHINFER "flashinfer/cute_dsl/attention/fmha/fmha.py",
      .date = "2026-08-22",
      .caveats = "query tiles and the order of the last products were not extracted; up to 20 "
                 "elements take a polynomial",
      UNIT_POWER},
     {.name = "flashinfer-cutedsl-skip",
-     .kernel = {CUTE_DSL, .scale = 1, .rescale_threshold = 8},
+     .kernel = {CUTE_DSL, UNITS(UNSETTLED, UNSETTLED, UNSETTLED, BLACKWELL_TCGEN05), .scale = 1,
+                .rescale_threshold = 8},
      .source = FLASHINFER "flashinfer/cute_dsl/attention/fmha/fmha.py, enable_skip_correction",
      .date = "2026-08-22",
      .caveats = "as flashinfer-cutedsl",
      UNIT_POWER},
     {.name = "trtllm-gen",
-     .kernel = {GUARDED, S_IN_EXPONENT, RAW_FMA, TENSOR_CORE, ONE_SPLIT, .block = 128, .scale = 448,
-                .epilogue = PCAST_EPILOGUE_QUOTIENT, .out_format = PCAST_OUTPUT_BF16,
+     .kernel = {GUARDED, S_IN_EXPONENT, RAW_FMA, TENSOR_CORE,
+                UNITS(UNSETTLED, UNSETTLED, UNSETTLED, BLACKWELL_TCGEN05), ONE_SPLIT, .block = 128,
+                .scale = 448, .epilogue = PCAST_EPILOGUE_QUOTIENT, .out_format = PCAST_OUTPUT_BF16,
                 .lse = PCAST_LSE_BASE_2, .learned_sink = PCAST_LEARNED_SINK_DENOMINATOR},
      .source = FLASHINFER "prims_ts fmha_context/fmha_resources.py, csrc/fmhaReduction.cu",
      .date = "2026-08-22",
@@ -143,11 +157,11 @@ static const pcast_preset presets[] = {
                 "closed; MLA decode has scale_log2=8.8073549",
      UNIT_448},
     {.name = "xqa-sm90",
-     .kernel = {TENSOR_CORE, ONE_SPLIT, .block = 64, .traversal = PCAST_TRAVERSAL_STRIDED,
-                .partials = PCAST_OUTPUT_BF16, .scale = 448, .exponent = PCAST_EXPONENT_EXP2_FMA,
-                .correction = PCAST_CORRECTION_NATURAL, .epilogue = PCAST_EPILOGUE_RECIPROCAL,
-                .out_format = PCAST_OUTPUT_BF16, .mask_value = PCAST_MASK_VALUE_1E5,
-                .masked_rows = PCAST_MASKED_ROWS_MEAN_V,
+     .kernel = {TENSOR_CORE, UNITS(UNSETTLED, DIV, UNSETTLED, HOPPER_WGMMA), ONE_SPLIT, .block = 64,
+                .traversal = PCAST_TRAVERSAL_STRIDED, .partials = PCAST_OUTPUT_BF16, .scale = 448,
+                .exponent = PCAST_EXPONENT_EXP2_FMA, .correction = PCAST_CORRECTION_NATURAL,
+                .epilogue = PCAST_EPILOGUE_RECIPROCAL, .out_format = PCAST_OUTPUT_BF16,
+                .mask_value = PCAST_MASK_VALUE_1E5, .masked_rows = PCAST_MASKED_ROWS_MEAN_V,
                 .learned_sink = PCAST_LEARNED_SINK_DENOMINATOR},
      .source = FLASHINFER "csrc/xqa/mha_sm90.cu, utils.cuh",
      .date = "2026-08-22",
@@ -155,18 +169,18 @@ static const pcast_preset presets[] = {
                 "sum of 0 and then 1/0; the speculative-decode epilogue takes no sink",
      UNIT_448},
     {.name = "xqa-mla",
-     .kernel = {RAW_FMA, TENSOR_CORE, ONE_SPLIT, .block = 64, .scale = 448,
-                .correction = PCAST_CORRECTION_BIAS, .row_sum = PCAST_ROW_SUM_CAST,
-                .sum_scale = PCAST_SUM_SCALE_IN, .epilogue = PCAST_EPILOGUE_RECIPROCAL,
-                .out_format = PCAST_OUTPUT_BF16, .mask_value = PCAST_MASK_VALUE_1E5,
-                .masked_rows = PCAST_MASKED_ROWS_MEAN_V},
+     .kernel = {RAW_FMA, TENSOR_CORE, UNITS(UNSETTLED, UNSETTLED, UNSETTLED, UNSETTLED), ONE_SPLIT,
+                .block = 64, .scale = 448, .correction = PCAST_CORRECTION_BIAS,
+                .row_sum = PCAST_ROW_SUM_CAST, .sum_scale = PCAST_SUM_SCALE_IN,
+                .epilogue = PCAST_EPILOGUE_RECIPROCAL, .out_format = PCAST_OUTPUT_BF16,
+                .mask_value = PCAST_MASK_VALUE_1E5, .masked_rows = PCAST_MASKED_ROWS_MEAN_V},
      .source = FLASHINFER "csrc/xqa/mla_sm120.cu, mha_components.cuh",
      .date = "2026-08-22",
      .caveats = "two producers interleave tiles; masks taken to be those of xqa-sm90",
      UNIT_EXACT("numerator and denominator are sums of the same casts")},
     {.name = "fmha-v2",
-     .kernel = {GUARDED, S_IN_EXPONENT, TENSOR_CORE, .splits = 1,
-                .block_table = PCAST_BLOCKS_FMHA_V2, .scale = 256,
+     .kernel = {GUARDED, S_IN_EXPONENT, TENSOR_CORE, UNITS(EX2, UNSETTLED, FMHA_V2, HOPPER_WGMMA),
+                .splits = 1, .block_table = PCAST_BLOCKS_FMHA_V2, .scale = 256,
                 .exponent = PCAST_EXPONENT_EXP2_FMA_RZ, .max_over = PCAST_MAX_OVER_RAW,
                 .epilogue = PCAST_EPILOGUE_QUOTIENT, .out_format = PCAST_OUTPUT_BF16,
                 .lse = PCAST_LSE_BASE_E, .mask_value = PCAST_MASK_VALUE_FLT_MAX,
@@ -215,7 +229,8 @@ static const pcast_preset presets[] = {
                 "returns an LSE",
      UNIT_POWER},
     {.name = "vllm-triton",
-     .kernel = {TENSOR_CORE, ONE_SPLIT, .block = 32, .scale = 1, .out_format = PCAST_OUTPUT_BF16,
+     .kernel = {TENSOR_CORE, UNITS(UNSETTLED, UNSETTLED, UNSETTLED, UNSETTLED), ONE_SPLIT,
+                .block = 32, .scale = 1, .out_format = PCAST_OUTPUT_BF16,
                 .empty_max = PCAST_EMPTY_MAX_STORE_ZERO, .initial_sum = 1,
                 .learned_sink = PCAST_LEARNED_SINK_INITIAL},
      .source = "vllm-project/vllm 00139433, vllm/v1/attention/ops/triton_unified_attention.py",
@@ -238,8 +253,8 @@ static const pcast_preset presets[] = {
      .caveats = "closed kernels: this is the Python reference; 16 * e^4 = 873 may saturate",
      UNIT_EXACT("every p is 1 and S a power of two")},
     {.name = "torch-ref",
-     .kernel = {ONE_SPLIT, .block = 128, .scale = 1, .normalise = PCAST_NORMALISE_PARTITION,
-                GUARDED},
+     .kernel = {ONE_SPLIT, UNITS(UNSETTLED, UNSETTLED, UNSETTLED, UNSETTLED), .block = 128,
+                .scale = 1, .normalise = PCAST_NORMALISE_PARTITION, GUARDED},
      .source = FLASH_ATTENTION "hopper/test_util.py: P normalised, then cast",
      .date = "2026-08-15",
      .caveats =
@@ -250,9 +265,9 @@ static const pcast_preset presets[] = {
      .unit_low = 0,
      .unit_high = 2},
     {.name = "aiter-pa-ragged",
-     .kernel = {ONE_SPLIT, .block = 256, .partition = 256, .scale = 1,
-                .normalise = PCAST_NORMALISE_PARTITION, .qkv = PCAST_QKV_E4M3,
-                .out_format = PCAST_OUTPUT_BF16},
+     .kernel = {ONE_SPLIT, UNITS(UNSETTLED, UNSETTLED, UNSETTLED, UNSETTLED), .block = 256,
+                .partition = 256, .scale = 1, .normalise = PCAST_NORMALISE_PARTITION,
+                .qkv = PCAST_QKV_E4M3, .out_format = PCAST_OUTPUT_BF16},
      .source = "public issue threads of ROCm/aiter: paged attention, ragged",
      .date = "2026",
      .caveats = "only S = 1 and the normalised 256-key partitions are known; the other fields are "
@@ -262,8 +277,8 @@ static const pcast_preset presets[] = {
      .unit_low = 0.8,
      .unit_high = 1.2},
     {.name = "aiter-mla",
-     .kernel = {ONE_SPLIT, .block = 128, .scale = 1, .qkv = PCAST_QKV_E4M3,
-                .out_format = PCAST_OUTPUT_BF16},
+     .kernel = {ONE_SPLIT, UNITS(UNSETTLED, UNSETTLED, UNSETTLED, UNSETTLED), .block = 128,
+                .scale = 1, .qkv = PCAST_QKV_E4M3, .out_format = PCAST_OUTPUT_BF16},
      .source = "public issue threads of ROCm/aiter: MLA decode",
      .date = "2026",
      .caveats =

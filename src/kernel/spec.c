@@ -34,7 +34,7 @@ static int find_field(const char *name, size_t length)
 
 static pcast_status unknown_field(const char *name, size_t length, pcast_error *err)
 {
-    char known[700] = "";
+    char known[900] = "";
     for (int i = 0; i < PCAST_FIELD_COUNT; i++) {
         strncat(known, i > 0 ? ", " : "", sizeof known - strlen(known) - 1);
         strncat(known, pcast_fields[i].name, sizeof known - strlen(known) - 1);
@@ -90,4 +90,18 @@ pcast_status pcast_kernel_parse(const char *spec, pcast_kernel *kernel, uint64_t
     if (given != NULL)
         *given = fields;
     return status;
+}
+
+pcast_status pcast_kernel_check_given(const pcast_kernel *kernel, uint64_t given, pcast_error *err)
+{
+    static const pcast_field hardware[] = {PCAST_FIELD_EXP_UNIT,   PCAST_FIELD_POLY_FREQ,
+                                           PCAST_FIELD_POLY_START, PCAST_FIELD_RECIPROCAL,
+                                           PCAST_FIELD_SUM_ORDER,  PCAST_FIELD_MACHINE};
+    if (kernel->semantics == PCAST_SEMANTICS_HARDWARE)
+        return PCAST_OK;
+    for (size_t i = 0; i < sizeof hardware / sizeof hardware[0]; i++)
+        if ((given >> hardware[i]) & 1)
+            return pcast_fail(err, PCAST_ERR_VALUE, "%s: does nothing without semantics=hardware",
+                              pcast_fields[hardware[i]].name);
+    return PCAST_OK;
 }

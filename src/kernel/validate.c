@@ -151,6 +151,53 @@ static pcast_status check_inputs(const pcast_kernel *k, pcast_error *err)
     return CHECK_RULES(rules, err);
 }
 
+/* Natural exponentials come from expf, those to base 2 from the others. */
+static pcast_status check_units(const pcast_kernel *k, pcast_error *err)
+{
+    const int natural = k->exponent == PCAST_EXPONENT_NATURAL;
+    const int expf = k->exp_unit == PCAST_EXP_UNIT_EXPF || k->exp_unit == PCAST_EXP_UNIT_EXPF_FAST;
+    const int fixed =
+        k->exp_unit == PCAST_EXP_UNIT_EXACT || k->exp_unit == PCAST_EXP_UNIT_UNSETTLED;
+    const rule rules[] = {
+        {natural && !expf && !fixed,
+         "exp_unit: computes exp2, but exponent=natural needs exact, expf or expf_fast"},
+        {!natural && expf, "exp_unit: computes exp, but the exponent is to base 2"},
+        {k->exp_unit == PCAST_EXP_UNIT_FA4_MIX && k->poly_freq > 0 && k->poly_freq < 4,
+         "poly_freq: four columns of each run of poly_freq take the polynomial; 0, or 4 to 64"},
+        {k->sum_order != PCAST_SUM_ORDER_REFERENCE && k->sum_order != PCAST_SUM_ORDER_FP64 &&
+             k->row_sum == PCAST_ROW_SUM_CAST,
+         "sum_order: with row_sum=cast the tensor core adds; reference or fp64"},
+    };
+    return CHECK_RULES(rules, err);
+}
+
+/* What hardware semantics cannot answer: choices that no source settles, formats without a machine.
+ */
+static pcast_status check_available(const pcast_kernel *k, pcast_error *err)
+{
+    const int machine =
+        k->accumulator == PCAST_ACCUMULATOR_TENSOR_CORE || k->accumulator == PCAST_ACCUMULATOR_FP16;
+    const int p_fp8 = k->p_format == PCAST_E4M3 || k->p_format == PCAST_E5M2;
+    const int v_fp8 = k->qkv == PCAST_QKV_E4M3 || k->qkv == PCAST_QKV_E5M2 ||
+                      k->qkv == PCAST_QKV_INT8; /* which has V in E4M3 */
+    const rule rules[] = {
+        {k->exp_unit == PCAST_EXP_UNIT_UNSETTLED,
+         "exp_unit: not settled by this kernel's sources; give exp_unit=ex2 or another"},
+        {k->reciprocal == PCAST_RECIPROCAL_UNSETTLED,
+         "reciprocal: not settled by this kernel's sources; give reciprocal=div or rcp_approx"},
+        {k->sum_order == PCAST_SUM_ORDER_UNSETTLED,
+         "sum_order: not settled by this kernel's sources; give sum_order=fa3 or another"},
+        {machine && k->machine == PCAST_MACHINE_UNSETTLED,
+         "machine: not settled by this kernel's sources; give machine=hopper-wgmma or another"},
+        {machine && !p_fp8, "p_format: hardware semantics multiplies P in e4m3 or e5m2 only"},
+        {machine && !v_fp8, "qkv: hardware semantics multiplies V in e4m3 or e5m2 only"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (rules[i].broken)
+            return pcast_fail(err, PCAST_ERR_UNAVAILABLE, "%s", rules[i].why);
+    return PCAST_OK;
+}
+
 static pcast_status check_walk(const pcast_kernel *k, pcast_error *err)
 {
     const rule rules[] = {
@@ -192,6 +239,10 @@ pcast_status pcast_kernel_validate(const pcast_kernel *kernel, pcast_error *err)
         status = check_inputs(kernel, err);
     if (status == PCAST_OK)
         status = check_walk(kernel, err);
+    if (status == PCAST_OK && kernel->semantics == PCAST_SEMANTICS_HARDWARE)
+        status = check_units(kernel, err);
+    if (status == PCAST_OK && kernel->semantics == PCAST_SEMANTICS_HARDWARE)
+        status = check_available(kernel, err);
     pcast_fpenv_leave(&env);
     return status;
 }

@@ -7,57 +7,92 @@
 
 #include <math.h>
 
-/* One rounding to binary16 per product. */
-static void accumulate_f16(float *o, const float *p, const float *values, size_t count, size_t dim)
+/* Keys first .. first + count - 1 of a block. */
+typedef struct keys {
+    const float *p;
+    const uint8_t *codes; /* of p, for a tensor core */
+    pcast_values values;
+    size_t count;
+} keys;
+
+static keys keys_from(const keys *all, size_t first, size_t count, size_t dim)
 {
-    for (size_t c = 0; c < dim; c++)
-        for (size_t key = 0; key < count; key++)
-            o[c] = pcast_fma_f16(p[key], values[key * dim + c], o[c]);
+    return (keys){all->p + first,
+                  all->codes + first,
+                  {all->values.values + first * dim,
+                   all->values.codes != NULL ? all->values.codes + first * dim : NULL},
+                  count};
 }
 
-static void accumulate_f64(double *o, float alpha, const float *p, const float *values,
-                           size_t count, size_t dim)
+/* One rounding to binary16 per product. */
+static void add_f16(float *o, const keys *k, size_t dim)
+{
+    for (size_t c = 0; c < dim; c++)
+        for (size_t key = 0; key < k->count; key++)
+            o[c] = pcast_fma_f16(k->p[key], k->values.values[key * dim + c], o[c]);
+}
+
+static void add_f64(double *o, float alpha, const keys *k, size_t dim)
 {
     for (size_t c = 0; c < dim; c++) {
         o[c] = (double)alpha * o[c];
-        for (size_t key = 0; key < count; key++)
-            o[c] = fma((double)p[key], (double)values[key * dim + c], o[c]);
+        for (size_t key = 0; key < k->count; key++)
+            o[c] = fma((double)k->p[key], (double)k->values.values[key * dim + c], o[c]);
     }
 }
 
-/* Keys of one tile from zero, then added to O in FP32. */
-static void add_promoted(pcast_row *row, const float *p, const float *values, size_t count,
-                         float *o_tile)
+/* o += P.V, in the accumulator's arithmetic. */
+static void add(const pcast_row *row, float *o, const keys *k)
 {
-    const pcast_engine *engine = row->plan->engine;
+    const pcast_plan *plan = row->plan;
+    if (plan->by_machine)
+        pcast_tensor_core_row(&plan->core, k->codes, k->values.codes, k->count, row->dim, row->dim,
+                              o);
+    else if (plan->kernel.accumulator == PCAST_ACCUMULATOR_FP16)
+        add_f16(o, k, row->dim);
+    else
+        plan->engine->accumulate(o, 1.0f, k->p, k->values.values, k->count, row->dim);
+}
+
+/* O = alpha*O in the accumulator's format, then o += P.V. */
+static void add_in_place(pcast_row *row, float alpha, const keys *k)
+{
+    const int f16 = row->plan->kernel.accumulator == PCAST_ACCUMULATOR_FP16;
+    if (!f16 && !row->plan->by_machine) { /* one pass over O */
+        row->plan->engine->accumulate(row->o, alpha, k->p, k->values.values, k->count, row->dim);
+        return;
+    }
+    for (size_t c = 0; c < row->dim; c++)
+        row->o[c] = f16 ? pcast_round_through(PCAST_F16, (double)alpha * (double)row->o[c])
+                        : alpha * row->o[c];
+    add(row, row->o, k);
+}
+
+/* Keys of one tile from zero, then added to O in FP32. */
+static void add_promoted(pcast_row *row, const keys *k, float *o_tile)
+{
     for (size_t c = 0; c < row->dim; c++)
         o_tile[c] = 0.0f;
-    if (row->plan->kernel.accumulator == PCAST_ACCUMULATOR_FP16)
-        accumulate_f16(o_tile, p, values, count, row->dim);
-    else
-        engine->accumulate(o_tile, 1.0f, p, values, count, row->dim);
+    add(row, o_tile, k);
     for (size_t c = 0; c < row->dim; c++)
         row->o[c] = row->o[c] + o_tile[c] * row->tile_descale;
 }
 
-void pcast_accumulate(pcast_row *row, float alpha, const float *p, const float *values,
-                      size_t count, float *o_tile)
+void pcast_accumulate(pcast_row *row, float alpha, pcast_values values, size_t count,
+                      pcast_row_scratch *scratch)
 {
     const pcast_kernel *kernel = &row->plan->kernel;
+    const keys all = {scratch->p8_value, scratch->codes, values, count};
+    for (size_t i = 0; row->plan->by_machine && i < count; i++)
+        scratch->codes[i] = (uint8_t)scratch->p8[i];
     if (kernel->accumulator == PCAST_ACCUMULATOR_FP64) {
-        accumulate_f64(row->wide, alpha, p, values, count, row->dim);
+        add_f64(row->wide, alpha, &all, row->dim);
         for (size_t c = 0; c < row->dim; c++) /* what an observer sees */
             row->o[c] = (float)row->wide[c];
         return;
     }
     if (kernel->promotion == PCAST_PROMOTION_NEVER) {
-        if (kernel->accumulator != PCAST_ACCUMULATOR_FP16) {
-            row->plan->engine->accumulate(row->o, alpha, p, values, count, row->dim);
-            return;
-        }
-        for (size_t c = 0; c < row->dim; c++)
-            row->o[c] = pcast_round_through(PCAST_F16, (double)alpha * (double)row->o[c]);
-        accumulate_f16(row->o, p, values, count, row->dim);
+        add_in_place(row, alpha, &all);
         return;
     }
     for (size_t c = 0; c < row->dim; c++)
@@ -65,7 +100,9 @@ void pcast_accumulate(pcast_row *row, float alpha, const float *p, const float *
     const size_t chunk = kernel->promotion == PCAST_PROMOTION_TILE
                              ? count
                              : (size_t)kernel->promotion * PCAST_INSTRUCTION_KEYS;
-    for (size_t first = 0; first < count; first += chunk)
-        add_promoted(row, p + first, values + first * row->dim,
-                     count - first < chunk ? count - first : chunk, o_tile);
+    for (size_t first = 0; first < count; first += chunk) {
+        const keys some =
+            keys_from(&all, first, count - first < chunk ? count - first : chunk, row->dim);
+        add_promoted(row, &some, scratch->o_tile);
+    }
 }

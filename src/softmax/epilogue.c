@@ -3,8 +3,8 @@
 #include "softmax/epilogue.h"
 
 #include "base/bits.h"
-#include "math/math.h"
 #include "math/strict.h"
+#include "softmax/units.h"
 
 #include <math.h>
 
@@ -13,7 +13,8 @@ static const float log2_e = 1.44269502f, ln_2 = 0.693147182f; /* RN32 */
 float pcast_split_lse(const pcast_plan *plan, float m, float l)
 {
     const float bare = l / plan->inside;
-    return plan->base2 ? fmaf(m, plan->c, pcast_log2_f32(bare)) : m + pcast_log_f32(bare);
+    return plan->base2 ? fmaf(m, plan->c, pcast_unit_log2(plan, bare))
+                       : m + pcast_unit_log(plan, bare);
 }
 
 float pcast_sink_lse(const pcast_plan *plan)
@@ -33,11 +34,11 @@ void pcast_normalise_output(const pcast_plan *plan, const float *o, float l, flo
             out[c] = o[c] * 0.0f;
         return;
     }
-    const float divisor = undo * l, inverse = 1.0f / l;
+    const float divisor = undo * l, inverse = pcast_unit_reciprocal(plan, l);
     switch (kernel->epilogue) {
     case PCAST_EPILOGUE_DIVIDE:
         for (size_t c = 0; c < dim; c++)
-            out[c] = o[c] / divisor * plan->v_descale;
+            out[c] = pcast_unit_quotient(plan, o[c], divisor) * plan->v_descale;
         break;
     case PCAST_EPILOGUE_RECIPROCAL:
         for (size_t c = 0; c < dim; c++)
@@ -45,7 +46,7 @@ void pcast_normalise_output(const pcast_plan *plan, const float *o, float l, flo
         break;
     case PCAST_EPILOGUE_QUOTIENT:
         for (size_t c = 0; c < dim; c++)
-            out[c] = o[c] * (g / l);
+            out[c] = o[c] * pcast_unit_quotient(plan, g, l);
         break;
     case PCAST_EPILOGUE_TWO_STEP:
         for (size_t c = 0; c < dim; c++)
@@ -56,7 +57,8 @@ void pcast_normalise_output(const pcast_plan *plan, const float *o, float l, flo
 
 float pcast_merge_splits(pcast_row *row)
 {
-    const int base2 = row->plan->base2;
+    const pcast_plan *plan = row->plan;
+    const int base2 = plan->base2;
     float max = -INFINITY, sum = 0.0f;
     for (size_t s = 0; s < row->split_count; s++)
         max = row->splits[s].lse > max || row->splits[s].lse != row->splits[s].lse
@@ -64,7 +66,7 @@ float pcast_merge_splits(pcast_row *row)
                   : max;
     for (size_t s = 0; s < row->split_count; s++) {
         const float lag = row->splits[s].lse - (max == -INFINITY ? 0.0f : max);
-        row->splits[s].weight = base2 ? pcast_exp2_f32(lag) : pcast_exp_f32(lag);
+        row->splits[s].weight = base2 ? pcast_unit_exp2(plan, lag) : pcast_unit_exp(plan, lag);
         sum = sum + row->splits[s].weight;
     }
     for (size_t c = 0; c < row->dim; c++)
@@ -72,12 +74,14 @@ float pcast_merge_splits(pcast_row *row)
     for (size_t s = 0; s < row->split_count; s++) {
         if (row->splits[s].lse == -INFINITY)
             continue; /* no key: its partial counts for nothing, whatever it holds */
-        row->splits[s].weight = row->splits[s].weight / sum;
+        row->splits[s].weight = pcast_unit_quotient(plan, row->splits[s].weight, sum);
         const float *partial = row->partials + s * row->dim;
         for (size_t c = 0; c < row->dim; c++)
             row->o[c] = fmaf(row->splits[s].weight, partial[c], row->o[c]);
     }
-    return max == -INFINITY ? max : max + (base2 ? pcast_log2_f32(sum) : pcast_log_f32(sum));
+    return max == -INFINITY
+               ? max
+               : max + (base2 ? pcast_unit_log2(plan, sum) : pcast_unit_log(plan, sum));
 }
 
 void pcast_round_output(pcast_output format, float *values, size_t count)

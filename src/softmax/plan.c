@@ -65,6 +65,53 @@ static void set_scale(pcast_plan *plan)
     plan->inside = kernel->sum_scale == PCAST_SUM_SCALE_IN ? kernel->scale : 1.0f;
 }
 
+/* FP32 semantics replaces what belongs to the hardware. */
+static void settle_units(pcast_kernel *kernel)
+{
+    if (kernel->semantics == PCAST_SEMANTICS_HARDWARE)
+        return;
+    kernel->exp_unit = PCAST_EXP_UNIT_EXACT;
+    kernel->reciprocal = PCAST_RECIPROCAL_DIV;
+    kernel->sum_order = PCAST_SUM_ORDER_REFERENCE;
+    if (kernel->accumulator == PCAST_ACCUMULATOR_TENSOR_CORE)
+        kernel->accumulator = PCAST_ACCUMULATOR_FP32_FMA;
+}
+
+/* What a hardware kernel reads, and the tensor core that multiplies it. */
+static void set_core(pcast_plan *plan, pcast_cpu cpu)
+{
+    const pcast_kernel *kernel = &plan->kernel;
+    const int f16 = kernel->accumulator == PCAST_ACCUMULATOR_FP16;
+    if (kernel->semantics != PCAST_SEMANTICS_HARDWARE)
+        return;
+    plan->reads_codes = kernel->qkv == PCAST_QKV_E4M3 || kernel->qkv == PCAST_QKV_E5M2 ||
+                        kernel->qkv == PCAST_QKV_INT8;
+    plan->v_format = kernel->qkv == PCAST_QKV_E5M2 ? PCAST_E5M2 : PCAST_E4M3;
+    plan->by_machine = f16 || kernel->accumulator == PCAST_ACCUMULATOR_TENSOR_CORE;
+    if (plan->by_machine)
+        plan->core =
+            (pcast_tensor_core){.machine = (pcast_machine)kernel->machine,
+                                .a = kernel->p_format,
+                                .b = plan->v_format,
+                                .output = f16 ? PCAST_TENSOR_CORE_F16 : PCAST_TENSOR_CORE_F32,
+                                .cpu = cpu};
+}
+
+int pcast_plan_codes(const pcast_plan *plan, const float *values, size_t count, uint8_t *codes,
+                     float *rounded)
+{
+    const pcast_cast cast = {.overflow = PCAST_OVERFLOW_SATURATE};
+    int exact = 1;
+    for (size_t i = 0; i < count; i++) {
+        codes[i] = (uint8_t)pcast_encode_f32(plan->v_format, values[i], cast);
+        const float value = pcast_decode_f32(plan->v_format, codes[i]);
+        exact &= value == values[i] || (isnan(value) && isnan(values[i]));
+        if (rounded != NULL)
+            rounded[i] = value;
+    }
+    return exact;
+}
+
 pcast_status pcast_plan_init(pcast_plan *plan, const pcast_kernel *kernel, pcast_cpu cpu,
                              const pcast_head_scales *scales, size_t dim, pcast_error *err)
 {
@@ -76,6 +123,8 @@ pcast_status pcast_plan_init(pcast_plan *plan, const pcast_kernel *kernel, pcast
     };
     *plan = (pcast_plan){.kernel = *kernel, .engine = pcast_engine_for(cpu)};
     pcast_kernel_resolve(&plan->kernel, dim);
+    settle_units(&plan->kernel);
+    set_core(plan, cpu);
     const pcast_status status = check(&plan->kernel, scales, err);
     if (status != PCAST_OK)
         return status;

@@ -6,20 +6,25 @@
 
 #include "pcast/kernel.h"
 #include "pcast/softmax.h"
+#include "pcast/tensor_core.h"
 #include "softmax/engine.h"
 
 typedef struct pcast_plan {
-    pcast_kernel kernel; /* with its block resolved */
+    pcast_kernel kernel; /* with its block resolved, and units as its semantics has them */
     const pcast_engine *engine;
-    float score_scale; /* softmax scale and descales of Q and K in one */
-    int base2;         /* the exponential is exp2 */
-    float c;           /* base 2: what multiplies a score in the exponent */
-    float offset;      /* log2 S or ln S where S is in the exponent, else 0 */
-    float after;       /* S where it multiplies after the exponential, else 1 */
-    float inside;      /* S where the row sum contains it, else 1 */
-    float lag_factor;  /* from a difference of scores to the threshold's unit */
-    float mask_value;  /* in the unit of the row's scores, as all below */
-    float initial_max; /* of every split */
+    int reads_codes; /* the kernel reads V, and Q and K, in codes of v_format */
+    int by_machine;  /* a tensor core multiplies them: reads_codes, and core says which */
+    pcast_format v_format;
+    pcast_tensor_core core; /* P by V */
+    float score_scale;      /* softmax scale and descales of Q and K in one */
+    int base2;              /* the exponential is exp2 */
+    float c;                /* base 2: what multiplies a score in the exponent */
+    float offset;           /* log2 S or ln S where S is in the exponent, else 0 */
+    float after;            /* S where it multiplies after the exponential, else 1 */
+    float inside;           /* S where the row sum contains it, else 1 */
+    float lag_factor;       /* from a difference of scores to the threshold's unit */
+    float mask_value;       /* in the unit of the row's scores, as all below */
+    float initial_max;      /* of every split */
     int sink_given;
     float sink_nats, sink_score;
     float v_descale;
@@ -36,6 +41,11 @@ pcast_status pcast_plan_init(pcast_plan *plan, const pcast_kernel *kernel, pcast
  * Returns `scores` filled, or `products` where nothing changes. */
 const float *pcast_plan_scores(const pcast_plan *plan, const float *products, size_t count,
                                float *scores);
+
+/* V as the kernel reads it, where reads_codes: codes[count], and their values into rounded[count]
+ * if that is not NULL. Returns 0 if a value was no number of the format. */
+int pcast_plan_codes(const pcast_plan *plan, const float *values, size_t count, uint8_t *codes,
+                     float *rounded);
 
 /* The bias b of a running maximum (step 4.2). */
 float pcast_plan_bias(const pcast_plan *plan, float m);

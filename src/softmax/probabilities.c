@@ -3,8 +3,8 @@
 #include "softmax/probabilities.h"
 
 #include "base/bits.h"
-#include "math/math.h"
 #include "math/strict.h"
+#include "softmax/units.h"
 
 #include <math.h>
 
@@ -30,11 +30,11 @@ float pcast_correction_factor(const pcast_plan *plan, float before, float after)
     const int guarded = after == -INFINITY && plan->kernel.empty_max != PCAST_EMPTY_MAX_UNGUARDED;
     const float difference = before - (guarded ? 0.0f : after);
     if (!plan->base2 || plan->kernel.correction == PCAST_CORRECTION_NATURAL)
-        return pcast_exp_f32(difference);
+        return pcast_unit_exp(plan, difference);
     if (plan->kernel.correction == PCAST_CORRECTION_DIFFERENCE)
-        return pcast_exp2_f32(difference * plan->c);
+        return pcast_unit_exp2(plan, difference * plan->c);
     const float from = before == -INFINITY ? before : pcast_plan_bias(plan, before);
-    return pcast_exp2_f32(from - pcast_plan_bias(plan, after));
+    return pcast_unit_exp2(plan, from - pcast_plan_bias(plan, after));
 }
 
 void pcast_exponentials(const pcast_plan *plan, float m, const float *scores, size_t count,
@@ -45,27 +45,29 @@ void pcast_exponentials(const pcast_plan *plan, float m, const float *scores, si
     /* A guarded kernel lets a block count for nothing while its maximum is a finite sentinel. */
     const int empty =
         m == plan->mask_value && isfinite(m) && plan->kernel.masked_rows == PCAST_MASKED_ROWS_ZERO;
-    size_t i = 0;
-    for (; empty && i < count; i++)
-        p[i] = 0.0f;
+    if (empty) {
+        memset(p, 0, count * sizeof *p);
+        return;
+    }
     switch (plan->kernel.exponent) { /* 4.3 */
     case PCAST_EXPONENT_NATURAL:
-        for (; i < count; i++)
-            p[i] = pcast_exp_f32(scores[i] - b);
+        for (size_t i = 0; i < count; i++)
+            p[i] = scores[i] - b;
         break;
     case PCAST_EXPONENT_EXP2_FMA:
-        for (; i < count; i++)
-            p[i] = pcast_exp2_f32(fmaf(scores[i], c, -b));
+        for (size_t i = 0; i < count; i++)
+            p[i] = fmaf(scores[i], c, -b);
         break;
     case PCAST_EXPONENT_EXP2_MUL:
-        for (; i < count; i++)
-            p[i] = pcast_exp2_f32(scores[i] * c - b);
+        for (size_t i = 0; i < count; i++)
+            p[i] = scores[i] * c - b;
         break;
     case PCAST_EXPONENT_EXP2_FMA_RZ:
-        for (; i < count; i++)
-            p[i] = pcast_exp2_f32(pcast_fma_rz_f32(scores[i], c, -b));
+        for (size_t i = 0; i < count; i++)
+            p[i] = pcast_fma_rz_f32(scores[i], c, -b);
         break;
     }
+    pcast_unit_exponentials(plan, p, count);
 }
 
 void pcast_cast_row(const pcast_plan *plan, const float *p, size_t count, float *scaled,
@@ -86,8 +88,8 @@ float pcast_sink_weight(const pcast_plan *plan, float m)
 {
     const float b = pcast_plan_bias(plan, m);
     if (!plan->base2)
-        return pcast_exp_f32(plan->sink_nats - b);
+        return pcast_unit_exp(plan, plan->sink_nats - b);
     if (plan->kernel.correction == PCAST_CORRECTION_NATURAL)
-        return pcast_exp_f32(plan->sink_nats - m);
-    return pcast_exp2_f32(plan->sink_nats * log2_e - b);
+        return pcast_unit_exp(plan, plan->sink_nats - m);
+    return pcast_unit_exp2(plan, plan->sink_nats * log2_e - b);
 }

@@ -8,6 +8,8 @@
 #include "softmax/accumulate.h"
 #include "softmax/epilogue.h"
 #include "softmax/probabilities.h"
+#include "softmax/row_sum.h"
+#include "softmax/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,9 +22,11 @@ pcast_status pcast_row_scratch_init(pcast_row_scratch *scratch, size_t block, si
     scratch->scaled = malloc(block * sizeof *scratch->scaled);
     scratch->p8_value = malloc(block * sizeof *scratch->p8_value);
     scratch->p8 = malloc(block * sizeof *scratch->p8);
+    scratch->codes = malloc(block * sizeof *scratch->codes);
     scratch->o_tile = malloc(dim * sizeof *scratch->o_tile);
     if (scratch->scores != NULL && scratch->p != NULL && scratch->scaled != NULL &&
-        scratch->p8_value != NULL && scratch->p8 != NULL && scratch->o_tile != NULL)
+        scratch->p8_value != NULL && scratch->p8 != NULL && scratch->codes != NULL &&
+        scratch->o_tile != NULL)
         return PCAST_OK;
     pcast_row_scratch_free(scratch);
     return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for a block of %zu keys", block);
@@ -35,6 +39,7 @@ void pcast_row_scratch_free(pcast_row_scratch *scratch)
     free(scratch->scaled);
     free(scratch->p8_value);
     free(scratch->p8);
+    free(scratch->codes);
     free(scratch->o_tile);
     *scratch = (pcast_row_scratch){0};
 }
@@ -104,12 +109,10 @@ static void close_split(pcast_row *row)
 static void begin_split(pcast_row *row, size_t split)
 {
     const pcast_plan *plan = row->plan;
-    row->m = plan->initial_max;
-    row->l = plan->kernel.initial_sum;
-    if (split == 0 && plan->sink_given && plan->kernel.learned_sink == PCAST_LEARNED_SINK_INITIAL) {
-        row->m = plan->sink_score;
-        row->l = plan->inside;
-    }
+    const int sink_first =
+        split == 0 && plan->sink_given && plan->kernel.learned_sink == PCAST_LEARNED_SINK_INITIAL;
+    row->m = sink_first ? plan->sink_score : plan->initial_max;
+    pcast_row_sum_start(row, sink_first ? plan->inside : plan->kernel.initial_sum);
     for (size_t c = 0; c < row->dim; c++)
         row->o[c] = 0.0f;
     for (size_t c = 0; row->wide != NULL && c < row->dim; c++)
@@ -125,19 +128,19 @@ void pcast_row_start(pcast_row *row)
 }
 
 /* The second of two passes, under the split's final maximum and sum. */
-static void step_normalised(pcast_row *row, size_t count, const float *scores, const float *values,
+static void step_normalised(pcast_row *row, size_t count, const float *scores, pcast_values values,
                             pcast_row_scratch *scratch)
 {
     const pcast_plan *plan = row->plan;
     pcast_exponentials(plan, row->m, scores, count, scratch->p);
     for (size_t i = 0; i < count; i++)
-        scratch->p[i] = scratch->p[i] / row->l;
+        scratch->p[i] = pcast_unit_quotient(plan, scratch->p[i], row->l);
     pcast_cast_row(plan, scratch->p, count, scratch->scaled, scratch->p8, scratch->p8_value);
-    pcast_accumulate(row, 1.0f, scratch->p8_value, values, count, scratch->o_tile);
+    pcast_accumulate(row, 1.0f, values, count, scratch);
 }
 
 /* Maximum, row sum and, unless only the sums are wanted, cast and P.V. Returns alpha. */
-static float step_online(pcast_row *row, size_t count, const float *scores, const float *values,
+static float step_online(pcast_row *row, size_t count, const float *scores, pcast_values values,
                          int sums_only, pcast_row_scratch *scratch)
 {
     const pcast_plan *plan = row->plan;
@@ -155,15 +158,15 @@ static float step_online(pcast_row *row, size_t count, const float *scores, cons
         else if (kernel->sum_scale == PCAST_SUM_SCALE_IN)
             summed = scratch->scaled;
     }
-    row->l = fmaf(alpha, row->l, plan->engine->sum(summed, count)); /* 4.4 */
+    pcast_row_sum_add(row, alpha, summed, count); /* 4.4 */
     if (!sums_only)
-        pcast_accumulate(row, alpha, scratch->p8_value, values, count, scratch->o_tile); /* 4.6 */
+        pcast_accumulate(row, alpha, values, count, scratch); /* 4.6 */
     row->m = m;
     return alpha;
 }
 
 pcast_tile pcast_row_step(pcast_row *row, const pcast_visit *visit, const float *scores,
-                          const float *values, pcast_row_scratch *scratch)
+                          pcast_values values, pcast_row_scratch *scratch)
 {
     const size_t count = visit->range.count;
     const int two_passes = row->plan->kernel.normalise == PCAST_NORMALISE_PARTITION;
@@ -239,7 +242,7 @@ static void mark_visible(pcast_tile *tile, pcast_range visible)
 }
 
 void pcast_row_run(pcast_row *row, const pcast_row_keys *keys, const float *scores,
-                   const float *values, pcast_tile_observer *observer, void *context,
+                   pcast_values values, pcast_tile_observer *observer, void *context,
                    pcast_row_scratch *scratch)
 {
     pcast_walk walk;
@@ -248,9 +251,12 @@ void pcast_row_run(pcast_row *row, const pcast_row_keys *keys, const float *scor
     pcast_walk_start(&walk, &row->plan->kernel, keys->keys, keys->visited.first,
                      keys->visited.first + keys->visited.count);
     while (pcast_walk_next(&walk, &visit)) {
+        const size_t first = visit.range.first * row->dim;
+        const pcast_values block = {values.values + first,
+                                    values.codes != NULL ? values.codes + first : NULL};
         pcast_tile tile = pcast_row_step(
-            row, &visit, masked_scores(row->plan, keys, visit.range, scores, scratch),
-            values + visit.range.first * row->dim, scratch);
+            row, &visit, masked_scores(row->plan, keys, visit.range, scores, scratch), block,
+            scratch);
         mark_visible(&tile, keys->visible);
         if (observer != NULL && !visit.sums_only)
             observer(context, &tile);
@@ -275,7 +281,9 @@ typedef struct row_call {
     pcast_plan plan;
     pcast_row row;
     pcast_row_scratch scratch;
-    float *scores; /* [keys] as the kernel reads them */
+    float *scores;  /* [keys] as the kernel reads them */
+    float *values;  /* [keys][dim], only where the kernel reads codes */
+    uint8_t *codes; /* [keys][dim], likewise */
 } row_call;
 
 static pcast_status row_call_init(row_call *call, const pcast_kernel *kernel, pcast_cpu cpu,
@@ -290,7 +298,15 @@ static pcast_status row_call_init(row_call *call, const pcast_kernel *kernel, pc
     call->scores = malloc(input->keys * sizeof *call->scores);
     if (status == PCAST_OK && call->scores == NULL)
         status = pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu keys", input->keys);
-    return status;
+    if (status != PCAST_OK || !call->plan.reads_codes)
+        return status;
+    call->values = malloc(input->keys * input->dim * sizeof *call->values);
+    call->codes = malloc(input->keys * input->dim);
+    if (call->values == NULL || call->codes == NULL)
+        return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for codes of V");
+    pcast_plan_codes(&call->plan, input->values, input->keys * input->dim, call->codes,
+                     call->values);
+    return PCAST_OK;
 }
 
 pcast_status pcast_softmax_row(const pcast_kernel *kernel, pcast_cpu cpu,
@@ -311,7 +327,8 @@ pcast_status pcast_softmax_row(const pcast_kernel *kernel, pcast_cpu cpu,
         pcast_fpenv_enter(&env);
         const float *scores =
             pcast_plan_scores(&call.plan, input->scores, input->keys, call.scores);
-        pcast_row_run(&call.row, &keys, scores, input->values, observer, context, &call.scratch);
+        const pcast_values values = {call.codes != NULL ? call.values : input->values, call.codes};
+        pcast_row_run(&call.row, &keys, scores, values, observer, context, &call.scratch);
         pcast_fpenv_leave(&env);
         output->m = call.row.m;
         output->l = call.row.l;
@@ -321,5 +338,7 @@ pcast_status pcast_softmax_row(const pcast_kernel *kernel, pcast_cpu cpu,
     pcast_row_free(&call.row);
     pcast_row_scratch_free(&call.scratch);
     free(call.scores);
+    free(call.values);
+    free(call.codes);
     return status;
 }

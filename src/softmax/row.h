@@ -15,18 +15,29 @@ typedef struct pcast_split {
     float weight; /* its share of the row, once the row is finished */
 } pcast_split;
 
+/* Threads that share a row in the accumulator of a tensor core. */
+enum { PCAST_ROW_SUM_THREADS = 4 };
+
+/* V of a block: [keys][dim], and its codes where the plan's kernel reads_codes, else NULL. */
+typedef struct pcast_values {
+    const float *values;
+    const uint8_t *codes;
+} pcast_values;
+
 typedef struct pcast_row {
     const pcast_plan *plan;
     size_t dim;
-    float m, l;          /* of the current split */
-    size_t split_count;  /* begun so far */
-    int open;            /* the last of them is not closed */
-    int has_sink;        /* its row sum holds the learned sink */
-    size_t split_max;    /* held by the two arrays */
-    pcast_split *splits; /* [split_max] */
-    float *partials;     /* [split_max][dim] normalised outputs of splits; NULL for a single one */
-    float *o;            /* [dim] accumulator; after pcast_row_finish the output */
-    double *wide;        /* [dim] accumulator where the kernel's is FP64, else NULL */
+    float m, l;                            /* of the current split */
+    float thread_l[PCAST_ROW_SUM_THREADS]; /* row sums of threads, where sum_order has them */
+    double wide_l;                         /* l where sum_order=fp64 */
+    size_t split_count;                    /* begun so far */
+    int open;                              /* the last of them is not closed */
+    int has_sink;                          /* its row sum holds the learned sink */
+    size_t split_max;                      /* held by the two arrays */
+    pcast_split *splits;                   /* [split_max] */
+    float *partials; /* [split_max][dim] normalised outputs of splits; NULL for a single one */
+    float *o;        /* [dim] accumulator; after pcast_row_finish the output */
+    double *wide;    /* [dim] accumulator where the kernel's is FP64, else NULL */
     const float *v_descale; /* of each KV block, the caller's; NULL: none */
     float tile_descale;     /* of the current one */
     float lse;              /* of the finished row, as the kernel returns it */
@@ -39,6 +50,7 @@ typedef struct pcast_row_scratch {
     float *scaled;   /* [block] */
     float *p8_value; /* [block] */
     uint32_t *p8;    /* [block] */
+    uint8_t *codes;  /* [block] of P, for a tensor core */
     float *o_tile;   /* [dim] P.V of one tile, where it is promoted */
 } pcast_row_scratch;
 
@@ -53,11 +65,11 @@ void pcast_row_free(pcast_row *row);
 
 void pcast_row_start(pcast_row *row);
 
-/* One block: scores[count] as the plan's kernel reads them and values[count][dim]; the tile points
+/* One block: scores[count] as the plan's kernel reads them and V [count][dim]; the tile points
  * into row and scratch. Visits come from a walk, in its order. A visit for sums only leaves the
  * tile's p8 NULL. */
 pcast_tile pcast_row_step(pcast_row *row, const pcast_visit *visit, const float *scores,
-                          const float *values, pcast_row_scratch *scratch);
+                          pcast_values values, pcast_row_scratch *scratch);
 
 /* The output into row->o, in the kernel's format, and row->lse; sees_keys is 0 where the mask left
  * the row no key. */
@@ -71,7 +83,7 @@ typedef struct pcast_row_keys {
 
 /* start, every visit with the masked scores at the kernel's mask value, finish. */
 void pcast_row_run(pcast_row *row, const pcast_row_keys *keys, const float *scores,
-                   const float *values, pcast_tile_observer *observer, void *context,
+                   pcast_values values, pcast_tile_observer *observer, void *context,
                    pcast_row_scratch *scratch);
 
 #endif

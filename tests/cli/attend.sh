@@ -29,7 +29,10 @@ t pcast attend $all --kernel fa9 -o o.npy
 t pcast attend $all --kernel 'paper:block=0' -o o.npy
 t pcast attend $all --kernel 'paper:accumulator=tensor_core' -o o.npy
 t pcast attend $all --kernel 'fa3:rescale_threshold=99' -o o.npy
-t pcast attend $all --semantics hardware -o o.npy
+t pcast attend $all --kernel cudnn --semantics hardware -o o.npy
+t pcast attend $all --kernel fa3:exp_unit=exact -o o.npy
+t pcast attend $all --kernel 'fa3:exp_unit=expf;semantics=hardware' -o o.npy
+t pcast attend $all --kernel 'fa3:p_format=f16' --semantics hardware -o o.npy
 t pcast attend $all --semantics exact -o o.npy
 t pcast attend $all --mask diagonal -o o.npy
 t pcast attend $all --layout thbd -o o.npy

@@ -50,7 +50,7 @@ static result run_keys(const pcast_kernel *kernel, size_t keys, pcast_range visi
         pcast_row_scratch_init(&scratch, plan.kernel.block, 1, &err) != PCAST_OK)
         fail_msg("%s", err.text);
     const pcast_row_keys row_keys = {keys, visible, visited};
-    pcast_row_run(&row, &row_keys, scores, values, count, &seen, &scratch);
+    pcast_row_run(&row, &row_keys, scores, (pcast_values){values, NULL}, count, &seen, &scratch);
     const result out = {row.o[0], row.lse, seen.saturated, seen.tiles};
     pcast_row_free(&row);
     pcast_row_scratch_free(&scratch);
