@@ -30,7 +30,7 @@ enum {
     KEY_REPORT,
     KEY_METRICS,
     KEY_QUANTIZE,
-    KEY_STAGES,
+    KEY_BUDGET,
     KEY_DRAW,
     KEY_HEADS,
     KEY_N,
@@ -86,9 +86,9 @@ static const struct argp_option attend_argp_options[] = {
     {"dump", KEY_DUMP, "LIST", 0,
      "m,l,p,p8,o_tile beside O, one NPY each: by KV block (NaN where not visited) or by key", 0},
     {"metrics", KEY_METRICS, "FILE", 0, "metrics per head; - is stdout (default)", 0},
-    {"stages", KEY_STAGES, NULL, 0,
-     "error by stage instead of metrics: what quantising Q, K, V, the cast of P and the rounding "
-     "of the output contribute",
+    {"budget", KEY_BUDGET, NULL, 0,
+     "instead of metrics the error budget: what quantising Q, K and V, the exponential unit, the "
+     "cast of P, the accumulator, the row sum and the output's rounding contribute",
      0},
     {"report", KEY_REPORT, NULL, 0, "metrics as text for people instead of CSV", 0},
     {NULL, 0, NULL, 0, "Running:", 4},
@@ -233,8 +233,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_QUANTIZE:
         options->quantize = 1;
         return 0;
-    case KEY_STAGES:
-        options->stages = 1;
+    case KEY_BUDGET:
+        options->budget = 1;
         return 0;
     case KEY_DRAW:
         options->draw = arg;
@@ -299,9 +299,10 @@ static pcast_status simulate(const attend_options *options, attend_state *state,
                            .progress = cli_progress_update,
                            .progress_context = &progress};
     cli_progress_start(&progress, "heads", shape->batch * shape->heads);
-    if (options->stages) {
-        state->errors = cli_alloc(shape->batch * shape->heads, sizeof *state->errors);
-        status = pcast_attend_stages(attend, &run, result, state->errors, err);
+    if (options->budget) {
+        state->budgets = cli_alloc(shape->batch * shape->heads, sizeof *state->budgets);
+        status = pcast_attend_budget(attend, &run, (1u << PCAST_BUDGET_STAGES) - 1, result,
+                                     state->budgets, err);
     } else {
         status = pcast_attend_run(attend, &run, result, err);
     }
@@ -331,7 +332,7 @@ static int run(attend_options *options)
     free(state.result.o);
     free(state.result.lse);
     free(state.result.heads);
-    free(state.errors);
+    free(state.budgets);
     return code;
 }
 

@@ -5,7 +5,7 @@
 
 #include "cli.h"
 #include "csv.h"
-#include "pcast/attend.h"
+#include "pcast/budget.h"
 
 typedef struct attend_options {
     const char *name; /* "pcast attend" */
@@ -19,7 +19,7 @@ typedef struct attend_options {
     float softmax_scale;
     unsigned long long threads;
     pcast_cpu cpu;
-    int report, quantize, stages;
+    int report, quantize, budget;
     const char *draw; /* "normal" or "outliers" instead of files */
     unsigned long long heads, n, dim, seed;
     const char *mask, *semantics; /* override the kernel's */
@@ -65,7 +65,7 @@ typedef struct attend_state {
     pcast_attend_shape shape;
     pcast_attend_result result;
     attend_dump dump;
-    pcast_stage_errors *errors; /* only for --stages */
+    pcast_budget *budgets; /* only for --budget */
 } attend_state;
 
 /* The files that one run writes; all are opened before it starts, and appear together. */
@@ -84,9 +84,9 @@ pcast_status attend_files_write(attend_files *files, const attend_options *optio
 
 void attend_write_csv(csv_writer *csv, const attend_options *options,
                       const pcast_attend_shape *shape, const pcast_attend_head *heads);
-void attend_write_stages(csv_writer *csv, const attend_options *options,
+void attend_write_budget(csv_writer *csv, const attend_options *options,
                          const pcast_attend_shape *shape, const pcast_attend_head *heads,
-                         const pcast_stage_errors *errors);
+                         const pcast_budget *budgets);
 void attend_write_report(FILE *out, const attend_options *options, const pcast_attend_shape *shape,
                          const pcast_attend_head *heads);
 

@@ -145,8 +145,8 @@ static pcast_status write_dump(FILE *stream, const attend_options *options,
 static void write_metrics(FILE *stream, const attend_options *options, const attend_state *state)
 {
     csv_writer csv = {.stream = stream};
-    if (options->stages)
-        attend_write_stages(&csv, options, &state->shape, state->result.heads, state->errors);
+    if (options->budget)
+        attend_write_budget(&csv, options, &state->shape, state->result.heads, state->budgets);
     else if (options->report)
         attend_write_report(stream, options, &state->shape, state->result.heads);
     else

@@ -53,28 +53,21 @@ void attend_write_csv(csv_writer *csv, const attend_options *options,
     }
 }
 
-void attend_write_stages(csv_writer *csv, const attend_options *options,
+void attend_write_budget(csv_writer *csv, const attend_options *options,
                          const pcast_attend_shape *shape, const pcast_attend_head *heads,
-                         const pcast_stage_errors *errors)
+                         const pcast_budget *budgets)
 {
-    static const char *const names[] = {"kernel", "batch", "head",       "mse",        "mse_q",
-                                        "mse_k",  "mse_v", "mse_p_cast", "mse_output", "remainder"};
+    static const char *const names[] = {"kernel", "batch", "head"};
     char name[PCAST_SPEC_MAX];
-    csv_names(csv, names, sizeof names / sizeof names[0]);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        csv_text(csv, names[i]);
+    csv_budget_names(csv);
+    csv_end(csv);
     for (size_t i = 0; i < shape->batch * shape->heads; i++) {
-        const pcast_stage_errors *e = &errors[i];
-        const double parts[] = {e->all - e->without_q, e->all - e->without_k, e->all - e->without_v,
-                                e->all - e->without_p, e->all - e->without_output};
-        double rest = e->all;
         csv_text(csv, label(options, name));
         csv_count(csv, heads[i].batch);
         csv_count(csv, heads[i].head);
-        csv_number(csv, e->all);
-        for (size_t s = 0; s < sizeof parts / sizeof parts[0]; s++) {
-            csv_number(csv, parts[s]);
-            rest -= parts[s];
-        }
-        csv_number(csv, rest);
+        csv_budget(csv, &budgets[i]);
         csv_end(csv);
     }
 }

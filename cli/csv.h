@@ -4,6 +4,7 @@
 #ifndef PCAST_CLI_CSV_H
 #define PCAST_CLI_CSV_H
 
+#include "pcast/budget.h"
 #include "pcast/status.h"
 
 #include <stddef.h>
@@ -23,6 +24,10 @@ void csv_exact(csv_writer *writer, double value);                /* %.17g */
 void csv_theory(csv_writer *writer, double value);               /* %.6g, empty if NaN */
 void csv_number_if(csv_writer *writer, int known, double value); /* empty if not known */
 void csv_known(csv_writer *writer, double value);                /* empty if NaN */
+
+/* An error budget: mse, mse_STAGE for each stage, mse_remainder. */
+void csv_budget_names(csv_writer *writer);
+void csv_budget(csv_writer *writer, const pcast_budget *budget);
 void csv_empty(csv_writer *writer);
 void csv_end(csv_writer *writer);
 void csv_names(csv_writer *writer, const char *const *names, size_t count); /* a header line */

@@ -161,14 +161,17 @@ static pcast_status add_stages(const diagnose_options *options, const layer_file
         .lse = cli_alloc(count * queries, sizeof(float)),
         .heads = cli_alloc(count, sizeof(pcast_attend_head)),
     };
-    pcast_stage_errors *errors = cli_alloc(count, sizeof *errors);
-    const pcast_status status = pcast_attend_stages(&attend, run, &result, errors, err);
+    unsigned stages = 0;
+    for (size_t s = 0; s < DIAGNOSE_STAGES; s++)
+        stages |= 1u << diagnose_stages[s];
+    pcast_budget *budgets = cli_alloc(count, sizeof *budgets);
+    const pcast_status status = pcast_attend_budget(&attend, run, stages, &result, budgets, err);
     for (size_t h = 0; status == PCAST_OK && h < count; h++)
-        heads[h].stages = errors[h];
+        heads[h].budget = budgets[h];
     free(result.o);
     free(result.lse);
     free(result.heads);
-    free(errors);
+    free(budgets);
     return status;
 }
 

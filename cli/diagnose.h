@@ -5,7 +5,7 @@
 
 #include "csv.h"
 #include "layers.h"
-#include "pcast/attend.h"
+#include "pcast/budget.h"
 #include "pcast/diagnose.h"
 
 typedef struct diagnose_options {
@@ -30,7 +30,7 @@ typedef struct diagnosed_head {
     const char *layer;
     size_t index;
     pcast_diagnosis diagnosis;
-    pcast_stage_errors stages; /* only with --quantize */
+    pcast_budget budget; /* only with --quantize */
 } diagnosed_head;
 
 typedef struct diagnosed {
@@ -67,11 +67,12 @@ const char *diagnose_keys(const diagnosed *all, char text[48]);
 
 /* Stages of a quantised kernel: Q, K, V, the cast of P, the output. */
 enum { DIAGNOSE_STAGES = 5 };
+extern const pcast_budget_stage diagnose_stages[DIAGNOSE_STAGES];
 const char *diagnose_stage_name(size_t stage);
 
 /* What each adds to the squared error, and its share among those that add to it. */
-void diagnose_stage_errors(const pcast_stage_errors *errors, double parts[DIAGNOSE_STAGES]);
-void diagnose_stage_shares(const pcast_stage_errors *errors, double shares[DIAGNOSE_STAGES]);
+void diagnose_stage_errors(const pcast_budget *budget, double parts[DIAGNOSE_STAGES]);
+void diagnose_stage_shares(const pcast_budget *budget, double shares[DIAGNOSE_STAGES]);
 
 /* One plain sentence: what to set, what it brings. */
 void diagnose_advice(const diagnose_options *options, const diagnosed *all, char *text,

@@ -260,7 +260,7 @@ void diagnose_figure_stages(FILE *script, const void *data)
     fprintf(script, "$heads << EOD\n");
     for (size_t h = 0; h < all->count; h++) {
         double shares[DIAGNOSE_STAGES];
-        diagnose_stage_shares(&all->heads[h].stages, shares);
+        diagnose_stage_shares(&all->heads[h].budget, shares);
         for (size_t s = 0; s < DIAGNOSE_STAGES; s++)
             fprintf(script, "%.9g ", 100 * shares[s]);
         fprintf(script, "\n");

@@ -74,25 +74,25 @@ const char *diagnose_keys(const diagnosed *all, char text[48])
     return text;
 }
 
+const pcast_budget_stage diagnose_stages[DIAGNOSE_STAGES] = {
+    PCAST_BUDGET_Q, PCAST_BUDGET_K, PCAST_BUDGET_V, PCAST_BUDGET_P_CAST, PCAST_BUDGET_OUTPUT};
+
 const char *diagnose_stage_name(size_t stage)
 {
     static const char *const names[DIAGNOSE_STAGES] = {"Q", "K", "V", "P cast", "output"};
     return names[stage];
 }
 
-void diagnose_stage_errors(const pcast_stage_errors *errors, double parts[DIAGNOSE_STAGES])
+void diagnose_stage_errors(const pcast_budget *budget, double parts[DIAGNOSE_STAGES])
 {
-    const double without[DIAGNOSE_STAGES] = {errors->without_q, errors->without_k,
-                                             errors->without_v, errors->without_p,
-                                             errors->without_output};
     for (size_t s = 0; s < DIAGNOSE_STAGES; s++)
-        parts[s] = errors->all - without[s];
+        parts[s] = budget->stages[diagnose_stages[s]];
 }
 
-void diagnose_stage_shares(const pcast_stage_errors *errors, double shares[DIAGNOSE_STAGES])
+void diagnose_stage_shares(const pcast_budget *budget, double shares[DIAGNOSE_STAGES])
 {
     double sum = 0;
-    diagnose_stage_errors(errors, shares);
+    diagnose_stage_errors(budget, shares);
     for (size_t s = 0; s < DIAGNOSE_STAGES; s++) {
         shares[s] = shares[s] > 0 ? shares[s] : 0;
         sum += shares[s];

@@ -92,9 +92,9 @@ void diagnose_put_stages(FILE *out, const diagnosed *all)
                sizeof names / sizeof names[0]);
     for (size_t h = 0; h < all->count; h++) {
         double parts[DIAGNOSE_STAGES];
-        diagnose_stage_errors(&all->heads[h].stages, parts);
+        diagnose_stage_errors(&all->heads[h].budget, parts);
         put_name(out, &all->heads[h]);
-        put_number(out, "%.3g", all->heads[h].stages.all);
+        put_number(out, "%.3g", all->heads[h].budget.all);
         for (size_t s = 0; s < DIAGNOSE_STAGES; s++)
             put_number(out, "%.3g", parts[s]);
         fprintf(out, "</tr>\n");

@@ -63,8 +63,8 @@ static void put_head(csv_writer *csv, const diagnose_options *options, const dia
     csv_number(csv, d->choice.headroom);
     if (options->quantize) {
         double parts[DIAGNOSE_STAGES];
-        diagnose_stage_errors(&one->stages, parts);
-        csv_number(csv, one->stages.all);
+        diagnose_stage_errors(&one->budget, parts);
+        csv_number(csv, one->budget.all);
         for (size_t s = 0; s < DIAGNOSE_STAGES; s++)
             csv_number(csv, parts[s]);
     }

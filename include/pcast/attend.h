@@ -72,21 +72,6 @@ pcast_status pcast_attend_check(const pcast_attend *attend, const pcast_kernel *
 pcast_status pcast_attend_run(const pcast_attend *attend, const pcast_run *run,
                               const pcast_attend_result *result, pcast_error *err);
 
-/* Error by stage: squared errors of the output against exact attention, each with one stage made
- * exact; what a stage contributes is `all` less its own. */
-typedef struct pcast_stage_errors {
-    double all; /* mean squared error with every stage as the kernel has it */
-    double without_q, without_k, without_v; /* that tensor not quantised */
-    double without_p;                       /* P not cast */
-    double without_output;                  /* output in FP32 */
-} pcast_stage_errors;
-
-/* Fills errors[batch * heads]; result is working memory of the size pcast_attend_run wants, and
- * holds the run with every stage afterwards. */
-pcast_status pcast_attend_stages(const pcast_attend *attend, const pcast_run *run,
-                                 const pcast_attend_result *result, pcast_stage_errors *errors,
-                                 pcast_error *err);
-
 /* Numbers 0 .. count - 1 of a synthetic tensor (which: 0 Q, 1 K, 2 V): standard normals, with
  * outliers plus ten times a normal for one in a thousand. */
 void pcast_draw_inputs(uint64_t seed, uint32_t which, int outliers, size_t count, float *out);

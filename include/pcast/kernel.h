@@ -19,7 +19,8 @@ extern "C" {
 
 /* Which arithmetic stands for the units below (docs/numerics.md, section 12). fp32: exponentials
  * are exact, division IEEE, accumulators FP32, sums in the reference order, whatever exp_unit,
- * reciprocal, accumulator (fp64 and fp16 stay), machine and sum_order say. hardware: what they say.
+ * reciprocal, accumulator (fp64 and fp16 stay), machine and sum_order (fp64 stays) say. hardware:
+ * what they say.
  */
 typedef enum pcast_semantics { PCAST_SEMANTICS_FP32, PCAST_SEMANTICS_HARDWARE } pcast_semantics;
 

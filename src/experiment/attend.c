@@ -312,7 +312,7 @@ static void run_query(const attend_run *self, workspace *space, pcast_attend_hea
     const float *scores = pcast_plan_scores(plan, space->products + first, visible.count,
                                             space->kernel_scores + first);
     pcast_row_run(&space->row, &row_keys, scores - first,
-                  (pcast_values){space->v, plan->reads_codes ? space->codes.v : NULL}, observe,
+                  (pcast_values){space->v, plan->by_machine ? space->codes.v : NULL}, observe,
                   &seen, &space->scratch);
     finish_outputs(self, space, head, &place);
     if (visible.count == 0) {

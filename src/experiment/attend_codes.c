@@ -12,7 +12,7 @@ pcast_status pcast_attend_codes_init(pcast_attend_codes *codes, const pcast_plan
                                      size_t dim, size_t value_dim, pcast_error *err)
 {
     *codes = (pcast_attend_codes){.dim = dim};
-    if (!plan->reads_codes)
+    if (!plan->by_machine)
         return PCAST_OK;
     codes->qk = plan->kernel.accumulator == PCAST_ACCUMULATOR_TENSOR_CORE &&
                 plan->kernel.qkv != PCAST_QKV_INT8;
@@ -35,7 +35,7 @@ void pcast_attend_codes_free(pcast_attend_codes *codes)
 void pcast_attend_codes_load(pcast_attend_codes *codes, const pcast_plan *plan, const float *k,
                              const float *v, size_t keys, size_t value_dim)
 {
-    if (!plan->reads_codes)
+    if (!plan->by_machine)
         return;
     codes->keys = keys;
     if (!pcast_plan_codes(plan, v, keys * value_dim, codes->v, NULL))

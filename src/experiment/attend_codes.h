@@ -15,7 +15,7 @@ typedef struct pcast_attend_codes {
     size_t keys, dim;
 } pcast_attend_codes;
 
-/* Memory for heads of up to `keys` keys; none where the plan's kernel reads no codes. */
+/* Memory for heads of up to `keys` keys; none where no tensor core multiplies them. */
 pcast_status pcast_attend_codes_init(pcast_attend_codes *codes, const pcast_plan *plan, size_t keys,
                                      size_t dim, size_t value_dim, pcast_error *err);
 void pcast_attend_codes_free(pcast_attend_codes *codes);

@@ -100,7 +100,8 @@ pcast_status pcast_kernel_check_given(const pcast_kernel *kernel, uint64_t given
     if (kernel->semantics == PCAST_SEMANTICS_HARDWARE)
         return PCAST_OK;
     for (size_t i = 0; i < sizeof hardware / sizeof hardware[0]; i++)
-        if ((given >> hardware[i]) & 1)
+        if (((given >> hardware[i]) & 1) &&
+            !(hardware[i] == PCAST_FIELD_SUM_ORDER && kernel->sum_order == PCAST_SUM_ORDER_FP64))
             return pcast_fail(err, PCAST_ERR_VALUE, "%s: does nothing without semantics=hardware",
                               pcast_fields[hardware[i]].name);
     return PCAST_OK;

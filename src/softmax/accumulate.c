@@ -5,8 +5,6 @@
 #include "base/bits.h"
 #include "math/strict.h"
 
-#include <math.h>
-
 /* Keys first .. first + count - 1 of a block. */
 typedef struct keys {
     const float *p;
@@ -34,10 +32,13 @@ static void add_f16(float *o, const keys *k, size_t dim)
 
 static void add_f64(double *o, float alpha, const keys *k, size_t dim)
 {
-    for (size_t c = 0; c < dim; c++) {
+    for (size_t c = 0; c < dim; c++)
         o[c] = (double)alpha * o[c];
-        for (size_t key = 0; key < k->count; key++)
-            o[c] = fma((double)k->p[key], (double)k->values.values[key * dim + c], o[c]);
+    for (size_t key = 0; key < k->count; key++) {
+        const double p = (double)k->p[key];
+        const float *row = k->values.values + key * dim;
+        for (size_t c = 0; c < dim; c++) /* the product of two FP32 numbers is exact: one fma */
+            o[c] = o[c] + p * (double)row[c];
     }
 }
 

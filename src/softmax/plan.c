@@ -72,7 +72,8 @@ static void settle_units(pcast_kernel *kernel)
         return;
     kernel->exp_unit = PCAST_EXP_UNIT_EXACT;
     kernel->reciprocal = PCAST_RECIPROCAL_DIV;
-    kernel->sum_order = PCAST_SUM_ORDER_REFERENCE;
+    if (kernel->sum_order != PCAST_SUM_ORDER_FP64)
+        kernel->sum_order = PCAST_SUM_ORDER_REFERENCE;
     if (kernel->accumulator == PCAST_ACCUMULATOR_TENSOR_CORE)
         kernel->accumulator = PCAST_ACCUMULATOR_FP32_FMA;
 }

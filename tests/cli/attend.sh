@@ -60,7 +60,7 @@ leftovers
 # Inputs drawn and quantised, and the error by stage.
 t pcast attend --kernel 'fa3:q_scale=tensor;k_scale=tensor;v_scale=tensor' --draw outliers --heads 2 --n 256 --dim 64 --quantize
 t pcast attend --kernel 'fa3:q_scale=block;k_scale=block;v_scale=block;promotion=tile;rotation=yes' --draw outliers --heads 2 --n 256 --dim 64 --quantize
-t pcast attend --kernel sage2pp --draw normal --heads 2 --n 256 --dim 64 --quantize --stages
+t pcast attend --kernel sage2pp --draw normal --heads 2 --n 256 --dim 64 --quantize --budget
 t pcast attend --kernel fa3:rotation=yes --draw normal --n 64 --dim 36 --quantize
 t pcast attend --draw uniform
 t pcast attend --draw normal --q small.npy

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scales, casts, rotation and the mean of K, alone and in a batch of heads. */
-#include "pcast/attend.h"
+#include "pcast/budget.h"
 #include "pcast/quantize.h"
 
 #include "unit.h"
@@ -248,33 +248,49 @@ static void test_lengths(void **state)
     }
 }
 
-/* Variances of independent stages add up: the rest is small beside the whole. */
+/* Variances of independent stages add up: the rest is small beside the whole. Quantised inputs and
+ * the cast of P make most of it, under either semantics. */
 static void test_stages_add_up(void **state)
 {
     (void)state;
     static problem p;
     static outcome out;
-    static pcast_stage_errors errors[2 * HEADS];
+    static pcast_budget budgets[2 * HEADS];
+    static const char *const specs[] = {"fa3", "fa3:semantics=hardware", "sage2pp",
+                                        "sage2pp:semantics=hardware"};
     pcast_kernel kernel;
     pcast_error err = {""};
     make(&p);
     pcast_draw_inputs(6, 0, 0, Q_SIZE, p.q);
     pcast_draw_inputs(6, 1, 0, K_SIZE, p.k);
     pcast_draw_inputs(6, 2, 0, K_SIZE, p.v);
-    assert_int_equal(pcast_kernel_parse("fa3", &kernel, NULL, &err), PCAST_OK);
-    const pcast_run one = {.kernels = &kernel, .kernel_count = 1, .cpu = pcast_cpu_detect()};
-    const pcast_attend_result result = {.o = out.o, .lse = out.lse, .heads = out.heads};
-    assert_int_equal(pcast_attend_stages(&p.attend, &one, &result, errors, &err), PCAST_OK);
-    double parts = 0, all = 0;
-    for (int h = 0; h < 2 * HEADS; h++) {
-        const pcast_stage_errors *e = &errors[h];
-        parts += 5 * e->all - e->without_q - e->without_k - e->without_v - e->without_p -
-                 e->without_output;
-        all += e->all;
-        assert_bits_f64(e->all, out.heads[h].summary.mse);
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        assert_int_equal(pcast_kernel_parse(specs[i], &kernel, NULL, &err), PCAST_OK);
+        const pcast_run one = {.kernels = &kernel, .kernel_count = 1, .cpu = pcast_cpu_detect()};
+        const pcast_attend_result result = {.o = out.o, .lse = out.lse, .heads = out.heads};
+        if (pcast_attend_budget(&p.attend, &one, (1u << PCAST_BUDGET_STAGES) - 1, &result, budgets,
+                                &err) != PCAST_OK)
+            fail_msg("%s: %s", specs[i], err.text);
+        double parts[PCAST_BUDGET_STAGES] = {0}, rest = 0, all = 0;
+        for (int h = 0; h < 2 * HEADS; h++) {
+            double sum = budgets[h].remainder;
+            for (int s = 0; s < PCAST_BUDGET_STAGES; s++) {
+                parts[s] += budgets[h].stages[s];
+                sum += budgets[h].stages[s];
+            }
+            rest += budgets[h].remainder;
+            all += budgets[h].all;
+            assert_near(sum / budgets[h].all, 1, 1e-12);
+            assert_bits_f64(budgets[h].all, out.heads[h].summary.mse);
+        }
+        print_message("%s:", specs[i]);
+        for (int s = 0; s < PCAST_BUDGET_STAGES; s++)
+            print_message(" %s %.4f", pcast_budget_name((pcast_budget_stage)s), parts[s] / all);
+        print_message(" remainder %.4f\n", rest / all);
+        assert_near(rest / all, 0, 0.1);
+        const double inputs = parts[PCAST_BUDGET_Q] + parts[PCAST_BUDGET_K] + parts[PCAST_BUDGET_V];
+        assert_true(inputs / all > 0.5 && parts[PCAST_BUDGET_P_CAST] / all > 0.02);
     }
-    print_message("stages: %.3f of the whole\n", parts / all);
-    assert_near(parts / all, 1, 0.1);
 }
 
 int main(void)
