@@ -264,7 +264,7 @@ static void test_counts(void **state)
 }
 
 /* Codes come as they lie in the file, NaNs with what they carry; uint32 are float32's bits. */
-static void test_codes(void **state)
+static void test_raw_codes(void **state)
 {
     (void)state;
     static const struct {
@@ -299,7 +299,7 @@ static void test_codes(void **state)
         assert_int_equal(codes.shape[1], 2);
         assert_memory_equal(codes.data, files[i].codes, sizeof files[i].codes);
         free(codes.data);
-        memcpy(strchr(bytes, '<') != NULL ? strchr(bytes, '<') : strchr(bytes, '|'), "<i4", 3);
+        memcpy(bytes + 10 + strlen("{'descr': '"), "<i4", 3);
         write_bytes("codes.npy", bytes, (size_t)(at - bytes));
         assert_int_equal(pcast_codes_read("codes.npy", NULL, PCAST_E5M2, &codes, &err),
                          PCAST_ERR_INPUT);
@@ -314,7 +314,7 @@ static void test_codes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_codes),          cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_raw_codes),      cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_codes),          cmocka_unit_test(test_paths),
         cmocka_unit_test(test_writers_refuse), cmocka_unit_test(test_counts),
     };
