@@ -418,11 +418,14 @@ static void test_check(void **state)
     core = good;
     core.output = (pcast_tensor_core_output)2;
     assert_int_equal(pcast_tensor_core_check(&core, NULL), PCAST_ERR_VALUE);
-    static const char *const names[] = {"ada-mma", "hopper-wgmma", "hopper-mma",
+    static const char *const names[] = {"hopper-wgmma", "ada-mma", "hopper-mma",
                                         "blackwell-tcgen05"};
-    for (int m = 0; m < PCAST_MACHINE_COUNT; m++)
+    for (int m = 0; m < PCAST_MACHINE_COUNT; m++) { /* a SPEC has the same names */
+        pcast_kernel kernel = {.machine = PCAST_MACHINE_UNSETTLED};
         assert_string_equal(pcast_machine_name((pcast_machine)m), names[m]);
-    assert_int_equal(PCAST_TENSOR_CORE_KEYS, PCAST_INSTRUCTION_KEYS);
+        assert_int_equal(pcast_kernel_set(&kernel, PCAST_FIELD_MACHINE, names[m], &err), PCAST_OK);
+        assert_int_equal(kernel.machine, m);
+    }
 }
 
 int main(void)
