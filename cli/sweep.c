@@ -9,6 +9,7 @@
 enum {
     KEY_TRIALS = GRID_END,
     KEY_SEED,
+    KEY_BUDGET,
     KEY_THREADS,
     KEY_CPU,
     KEY_Q,
@@ -31,6 +32,10 @@ static const struct argp_option sweep_argp_options[] = {
      0},
     {"trials", KEY_TRIALS, "NUMBER", 0, "independent rows (64)", 0},
     {"seed", KEY_SEED, "NUMBER", 0, "seed of all draws (1)", 0},
+    {"budget", KEY_BUDGET, NULL, 0,
+     "columns more: what quantising V, the exponential unit, the cast of P, the accumulator, the "
+     "row sum and the output's rounding add to mse",
+     0},
     {NULL, 0, NULL, 0,
      "A model's heads instead of synthetic rows; here --sinks is auto (the default: the 4 keys "
      "with most "
@@ -82,6 +87,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SEED:
         options->seed_given = 1;
         return cli_take_count("seed", arg, 0, UINT64_MAX, &options->seed, state);
+    case KEY_BUDGET:
+        options->budget = 1;
+        return 0;
     case KEY_THREADS:
         return cli_take_count("threads", arg, 1, 1024, &options->threads, state);
     case KEY_CPU:
@@ -141,22 +149,33 @@ static int check_kind(const sweep_options *options, int tensors)
                                  : grid->dim_text.count > 0 ? "dim"
                                  : options->trials > 0      ? "trials"
                                  : options->seed_given      ? "seed"
+                                 : options->budget          ? "budget"
                                                             : NULL;
     if (synthetic_only != NULL)
-        return cli_fail(EXIT_USAGE, options->name,
-                        "--%s: does not go with tensors, which bring their own", synthetic_only);
+        return cli_fail(EXIT_USAGE, options->name, "--%s: is of synthetic rows, not of tensors",
+                        synthetic_only);
     return EXIT_OK;
+}
+
+size_t sweep_kernels_each(const sweep_options *options)
+{
+    return options->budget ? 1 + PCAST_BUDGET_STAGES - PCAST_BUDGET_V : 1;
 }
 
 pcast_run sweep_run(const sweep_options *options, pcast_kernel **kernels, cli_progress *progress)
 {
     const cli_grid *grid = &options->grid;
-    *kernels = cli_alloc(grid->kernel_count, sizeof **kernels);
-    for (size_t i = 0; i < grid->kernel_count; i++)
-        (*kernels)[i] = grid->kernels[i].kernel;
+    const size_t each = sweep_kernels_each(options);
+    *kernels = cli_alloc(grid->kernel_count * each, sizeof **kernels);
+    for (size_t i = 0; i < grid->kernel_count * each; i++) {
+        const pcast_kernel *kernel = &grid->kernels[i / each].kernel;
+        const size_t stage = PCAST_BUDGET_V + i % each - 1;
+        (*kernels)[i] =
+            i % each == 0 ? *kernel : pcast_budget_kernel(kernel, (pcast_budget_stage)stage);
+    }
     return (pcast_run){
         .kernels = *kernels,
-        .kernel_count = grid->kernel_count,
+        .kernel_count = grid->kernel_count * each,
         .threads = (int)options->threads,
         .cpu = options->cpu,
         .progress = cli_progress_update,

@@ -15,6 +15,7 @@ typedef struct sweep_options {
     int seed_given;
     pcast_cpu cpu;
     const char *output;
+    int budget; /* columns of the error budget; synthetic rows only */
     /* Tensors. */
     layer_input input;
     const char *source;
@@ -30,13 +31,14 @@ typedef struct sweep_row {
     const double *delta;
     uint64_t trials, seed; /* only with delta */
     double theory_f, theory_exact, mse_theory;
+    const pcast_budget *budget; /* NULL: not asked for */
     /* On tensors. */
     const pcast_head *head; /* NULL for a synthetic row */
     const char *source, *layer;
     size_t head_index;
 } sweep_row;
 
-void sweep_write_header(csv_writer *csv, int tensors);
+void sweep_write_header(csv_writer *csv, const sweep_options *options);
 void sweep_write_row(csv_writer *csv, const sweep_row *row);
 
 /* Opens OUTPUT's side file and writes it; the caller commits it after the CSV. FILE.csv has
@@ -48,7 +50,9 @@ pcast_status sweep_open_meta(cli_output *meta, const sweep_options *options, int
 int sweep_synthetic(const sweep_options *options, csv_writer *csv);
 int sweep_heads(const sweep_options *options, csv_writer *csv);
 
-/* The part of a run that both kinds share; kernels is the caller's to free. */
+/* The part of a run that both kinds share; kernels is the caller's to free. With a budget each
+ * kernel is followed by those of its stages, sweep_kernels_each in all. */
+size_t sweep_kernels_each(const sweep_options *options);
 pcast_run sweep_run(const sweep_options *options, pcast_kernel **kernels, cli_progress *progress);
 
 #endif

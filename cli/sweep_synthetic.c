@@ -7,12 +7,26 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* The budget of one configuration from the runs of its kernel and of its stages, `step` apart. */
+static pcast_budget budget_of(const pcast_summary *summaries, size_t step)
+{
+    double without[PCAST_BUDGET_STAGES];
+    for (int s = 0; s < PCAST_BUDGET_STAGES; s++)
+        without[s] =
+            s < PCAST_BUDGET_V ? NAN : summaries[step * (size_t)(1 + s - PCAST_BUDGET_V)].mse;
+    return pcast_budget_of(summaries[0].mse, without);
+}
+
 static void write_rows(const sweep_options *options, csv_writer *csv,
                        const pcast_synthetic *experiment, const pcast_summary *summaries)
 {
     const cli_grid *grid = &options->grid;
+    const size_t each = sweep_kernels_each(options);
     for (size_t n = 0; n < grid->kernel_count; n++)
         for (size_t d = 0; d < grid->delta_count; d++) {
+            const pcast_summary *summary = &summaries[n * each * grid->delta_count + d];
+            const pcast_budget budget =
+                options->budget ? budget_of(summary, grid->delta_count) : (pcast_budget){0};
             pcast_kernel resolved = grid->kernels[n].kernel;
             pcast_kernel_resolve(&resolved, experiment->dim);
             const pcast_kernel *kernel = &resolved;
@@ -22,7 +36,7 @@ static void write_rows(const sweep_options *options, csv_writer *csv,
             const int forward = kernel->order == PCAST_ORDER_FORWARD;
             const sweep_row row = {
                 .kernel = &grid->kernels[n],
-                .summary = &summaries[n * grid->delta_count + d],
+                .summary = summary,
                 .n = experiment->keys,
                 .dim = experiment->dim,
                 .qk_dim = experiment->dim,
@@ -36,6 +50,7 @@ static void write_rows(const sweep_options *options, csv_writer *csv,
                                 : NAN,
                 .theory_exact = known ? pcast_theory_underflow(&theory).outside : NAN,
                 .mse_theory = known ? pcast_theory_mse(&theory) : NAN,
+                .budget = options->budget ? &budget : NULL,
             };
             sweep_write_row(csv, &row);
         }
@@ -54,7 +69,7 @@ static pcast_status run_shape(const sweep_options *options, csv_writer *csv, con
         .deltas = grid->deltas,
         .delta_count = grid->delta_count,
     };
-    pcast_summary *summaries = cli_alloc(grid->kernel_count * grid->delta_count, sizeof *summaries);
+    pcast_summary *summaries = cli_alloc(run->kernel_count * grid->delta_count, sizeof *summaries);
     const pcast_status status = pcast_synthetic_run(&experiment, run, summaries, err);
     if (status == PCAST_OK)
         write_rows(options, csv, &experiment, summaries);
@@ -73,7 +88,7 @@ int sweep_synthetic(const sweep_options *options, csv_writer *csv)
     cli_progress_start(&progress, "trials",
                        trials * grid->n_count * grid->dim_count * grid->sinks_count);
 
-    sweep_write_header(csv, 0);
+    sweep_write_header(csv, options);
     pcast_status status = PCAST_OK;
     for (size_t i = 0; status == PCAST_OK && i < grid->n_count; i++)
         for (size_t j = 0; status == PCAST_OK && j < grid->dim_count; j++)
