@@ -8,7 +8,8 @@
 #include "pcast/kernel.h"
 #include "unit.h"
 
-#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { KEYS = 32, LEVELS = 3 };
 static const uint32_t NAN_BITS = 0x7FFFFFFF, INF_BITS = 0x7F800000;
@@ -144,6 +145,8 @@ static void test_other_machines(void **state)
     assert_dot(mma, a, b, KEYS, 0x34400000, 0x3F800002);
     assert_dot(blackwell, a, b, KEYS, 0x34400000, 0x3F800001);
     assert_dot(wgmma, a, b, KEYS, 0x34400000, 0x3F800000);
+    assert_dot(blackwell, a, b, KEYS, 0xB3000000, 0x3F7FFFFF); /* 1 - 2^-25 */
+    assert_dot(blackwell, a, b, KEYS, 0xB2800000, 0x3F800000); /* 2^-26 is cut off */
 
     /* E5M2, -2^-26 twice: 2^-25 together where they come before the 1, cut off each beside it. */
     const pcast_tensor_core wide = core_of(PCAST_MACHINE_HOPPER_MMA, PCAST_E5M2, 0);
@@ -357,7 +360,12 @@ static void run_level(pcast_tensor_core core, pcast_cpu level, const uint8_t *a,
 static void test_levels(void **state)
 {
     (void)state;
-    static uint8_t a_room[K_MAX + 8], b_room[(K_MAX + 1) * LDB];
+    static uint8_t a_room[K_MAX + 8];
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (K_MAX * LDB / page + 2) * page;
+    uint8_t *room = mmap(NULL, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *end = room + pages - page; /* reading what lies behind B is a fault */
+    assert_ptr_not_equal(room, MAP_FAILED);
+    assert_int_equal(mprotect(end, page, PROT_NONE), 0);
     uint64_t random = 7;
     for (int i = 0; i < 24000; i++) {
         const pcast_tensor_core core = {(pcast_machine)(i % 2), (pcast_format)(i / 2 % 2),
@@ -366,11 +374,11 @@ static void test_levels(void **state)
         const int mode = i / 8 % 3, special = i % 7 == 0;
         const size_t offset = (size_t)(i % 4), n = (size_t)(test_random(&random) >> 33) % 49 + 1,
                      k = (size_t)(test_random(&random) >> 33) % K_MAX + 1;
-        uint8_t *a = a_room + offset, *b = b_room + offset;
+        uint8_t *a = a_room + offset, *b = end - ((k - 1) * LDB + n);
         uint32_t c[ROOM], want[ROOM], got[ROOM];
         for (size_t j = 0; j < k; j++)
             a[j] = random_code(&random, core.a, mode);
-        for (size_t j = 0; j < k * LDB; j++)
+        for (size_t j = 0; j < (k - 1) * LDB + n; j++)
             b[j] = special && test_random(&random) % 400 == 0
                        ? (uint8_t)(test_random(&random) >> 56)
                        : random_code(&random, core.b, mode);
@@ -396,6 +404,7 @@ static void test_levels(void **state)
                 }
         }
     }
+    munmap(room, pages);
 }
 
 static void test_check(void **state)
