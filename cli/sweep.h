@@ -12,10 +12,12 @@ typedef struct sweep_options {
     const char *name; /* "pcast sweep" */
     cli_grid grid;
     unsigned long long trials, seed, threads; /* trials, threads: 0 is not given */
-    int seed_given;
+    int seed_given, draw_given;
     pcast_cpu cpu;
     const char *output;
-    int budget; /* columns of the error budget; synthetic rows only */
+    int budget;   /* columns of the error budget; synthetic rows only */
+    double sigma; /* of the scores; 0: 1 */
+    pcast_draw draw;
     /* Tensors. */
     layer_input input;
     const char *source;
@@ -30,6 +32,7 @@ typedef struct sweep_row {
     size_t qk_dim; /* head dimension of Q and K, which tables of blocks go by */
     const double *delta;
     uint64_t trials, seed; /* only with delta */
+    double sigma;          /* 0: no column */
     double theory_f, theory_exact, mse_theory;
     const pcast_budget *budget; /* NULL: not asked for */
     /* On tensors. */

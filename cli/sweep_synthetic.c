@@ -17,6 +17,16 @@ static pcast_budget budget_of(const pcast_summary *summaries, size_t step)
     return pcast_budget_of(summaries[0].mse, without);
 }
 
+/* Squared error of a row of equal scores and V = 1, or NaN. */
+static double accumulation_mse(const pcast_kernel *kernel, size_t keys)
+{
+    pcast_theory_chain chain;
+    if (!pcast_theory_chain_of(kernel, &chain))
+        return NAN;
+    const double lost = 1 - pcast_theory_chain_kept(&chain, (double)keys);
+    return lost * lost;
+}
+
 static void write_rows(const sweep_options *options, csv_writer *csv,
                        const pcast_synthetic *experiment, const pcast_summary *summaries)
 {
@@ -30,9 +40,12 @@ static void write_rows(const sweep_options *options, csv_writer *csv,
             pcast_kernel resolved = grid->kernels[n].kernel;
             pcast_kernel_resolve(&resolved, experiment->dim);
             const pcast_kernel *kernel = &resolved;
-            const pcast_theory_row theory = grid_theory_row(
-                kernel, experiment->keys, experiment->dim, experiment->sinks, grid->deltas[d]);
-            const int known = grid_beyond_theory(kernel) == PCAST_FIELD_COUNT;
+            pcast_theory_row theory = grid_theory_row(kernel, experiment->keys, experiment->dim,
+                                                      experiment->sinks, grid->deltas[d]);
+            if (options->sigma > 0)
+                theory.sigma = options->sigma;
+            const int known = options->draw == PCAST_DRAW_NORMAL &&
+                              grid_beyond_theory(kernel) == PCAST_FIELD_COUNT;
             const int forward = kernel->order == PCAST_ORDER_FORWARD;
             const sweep_row row = {
                 .kernel = &grid->kernels[n],
@@ -44,12 +57,16 @@ static void write_rows(const sweep_options *options, csv_writer *csv,
                 .delta = &grid->deltas[d],
                 .trials = experiment->trials,
                 .seed = experiment->seed,
+                .sigma = options->sigma,
                 /* F describes the forward order only. */
-                .theory_f = known && forward
-                                ? pcast_theory_f(theory.delta, theory.scale, theory.sinks, 1)
-                                : NAN,
+                .theory_f = known && forward ? pcast_theory_f(theory.delta, theory.scale,
+                                                              theory.sinks, theory.sigma)
+                                             : NAN,
                 .theory_exact = known ? pcast_theory_underflow(&theory).outside : NAN,
-                .mse_theory = known ? pcast_theory_mse(&theory) : NAN,
+                .mse_theory = options->draw == PCAST_DRAW_ONES
+                                  ? accumulation_mse(kernel, experiment->keys)
+                              : known ? pcast_theory_mse(&theory)
+                                      : NAN,
                 .budget = options->budget ? &budget : NULL,
             };
             sweep_write_row(csv, &row);
@@ -68,6 +85,8 @@ static pcast_status run_shape(const sweep_options *options, csv_writer *csv, con
         .trials = (size_t)options->trials,
         .deltas = grid->deltas,
         .delta_count = grid->delta_count,
+        .sigma = options->sigma,
+        .draw = options->draw,
     };
     pcast_summary *summaries = cli_alloc(run->kernel_count * grid->delta_count, sizeof *summaries);
     const pcast_status status = pcast_synthetic_run(&experiment, run, summaries, err);

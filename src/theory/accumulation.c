@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A sum of equal addends in the accumulator of a tensor core, binade by binade (docs/theory.md,
- * section 9). While the accumulator stays within one binade every step adds the same, so that a
+ * section 11). While the accumulator stays within one binade every step adds the same, so that a
  * binade costs one division however long it lasts. All numbers here are exact in binary64. */
 #include "pcast/theory.h"
+
+#include "hardware/machine.h"
 
 #include <float.h>
 #include <math.h>
@@ -78,9 +80,34 @@ static double promoted(double o, double tile, double tiles)
 
 static int valid(const pcast_theory_chain *chain)
 {
-    return chain->addend > 0 && chain->addend <= FLT_MAX && chain->step >= 1 &&
-           chain->tile >= 0 && chain->alignment_bits >= chain->result_bits &&
-           chain->result_bits >= 1 && chain->alignment_bits <= 25;
+    return chain->addend > 0 && chain->addend <= FLT_MAX && chain->step >= 1 && chain->tile >= 0 &&
+           chain->alignment_bits >= chain->result_bits && chain->result_bits >= 1 &&
+           chain->alignment_bits <= 25;
+}
+
+int pcast_theory_chain_of(const pcast_kernel *kernel, pcast_theory_chain *chain)
+{
+    const int tensor_core = kernel->semantics == PCAST_SEMANTICS_HARDWARE &&
+                            kernel->accumulator == PCAST_ACCUMULATOR_TENSOR_CORE &&
+                            kernel->machine < PCAST_MACHINE_COUNT;
+    if (!tensor_core || kernel->splits > 1 || kernel->partition > 0 ||
+        kernel->normalise != PCAST_NORMALISE_END || kernel->p_format != PCAST_E4M3)
+        return 0;
+    const pcast_machine_row *machine = &pcast_machines[kernel->machine];
+    const pcast_cast cast = {.overflow = PCAST_OVERFLOW_SATURATE};
+    const uint32_t code = pcast_encode_f32(PCAST_E4M3, kernel->scale, cast);
+    *chain = (pcast_theory_chain){
+        .alignment_bits = machine->fraction,
+        .result_bits = machine->f32.fraction,
+        .step = machine->products,
+        .tile = kernel->promotion == PCAST_PROMOTION_NEVER ? 0 : (double)kernel->block,
+        .addend = (double)pcast_decode_f32(PCAST_E4M3, code),
+    };
+    if (kernel->promotion > 0 &&
+        (double)kernel->promotion * PCAST_TENSOR_CORE_KEYS < (double)kernel->block)
+        chain->tile = (double)kernel->promotion * PCAST_TENSOR_CORE_KEYS;
+    return !machine->late_accumulator && chain->addend > 0 &&
+           kernel->block % (size_t)machine->products == 0;
 }
 
 double pcast_theory_chain_kept(const pcast_theory_chain *chain, double keys)
