@@ -342,12 +342,14 @@ def fixed_inputs():
 
 
 def random_inputs(draw, count):
-    """Any encoding; numbers of the exponentials' range, evenly, and evenly in logarithm; near 1."""
+    """Any encoding; numbers of the exponentials' range, evenly, and evenly in logarithm; near 1, where lg2
+    shows its last bits."""
     kinds = [lambda: draw.getrandbits(32),
              lambda: to_f32(draw.randrange(-152 << 24, 130 << 24), -24),
              lambda: draw.getrandbits(1) << 31 | draw.randrange(95 << 23, 135 << 23),
              lambda: to_f32(draw.randrange(-32 << 30, 1), -30),
-             lambda: draw.randrange(0x3F000000, 0x40000000)]
+             lambda: draw.randrange(0x3F000000, 0x40000000),
+             lambda: ONE + draw.choice((-1, 1)) * draw.getrandbits(draw.randrange(1, 23))]
     return [kinds[i % len(kinds)]() for i in range(count)]
 
 
