@@ -286,7 +286,7 @@ static void run_reference(const attend_run *self, workspace *space, const pcast_
                        space->products + first);
     pcast_scores(space->products + first, visible.count, scale, plan->kernel.softcap,
                  space->scores + first);
-    pcast_reference_row(reference, space->scores + first,
+    pcast_reference_row(reference, plan->engine, space->scores + first,
                         (self->attend->prepare ? space->exact_v : space->v) + first * value_dim,
                         visible.count, plan->sink_given ? &plan->sink_nats : NULL, space->reference,
                         value_dim);

@@ -199,7 +199,7 @@ static void run_row(const heads_run *self, workspace *space, size_t head, size_t
                           head / self->shape.group * self->shape.keys * self->shape.value_dim;
     const pcast_kernel *first = &self->plans[0].kernel; /* all solve the same problem */
     pcast_reference reference;
-    pcast_reference_row(&reference, space->scores + visible.first,
+    pcast_reference_row(&reference, self->plans[0].engine, space->scores + visible.first,
                         values + visible.first * self->shape.value_dim, visible.count,
                         first->sink_given ? &first->sink_logit : NULL, space->reference,
                         self->shape.value_dim);

@@ -219,7 +219,7 @@ static void compute_references(const synthetic_run *self, workspace *space)
         if (kernel->sink_given && (double)kernel->sink_logit > max)
             max = (double)kernel->sink_logit;
         double *o = space->reference_o + d * 2 * dim;
-        pcast_reference_start(&space->references[d], max, o, o + dim, dim);
+        pcast_reference_start(&space->references[d], self->plans[0].engine, max, o, o + dim, dim);
         if (kernel->sink_given)
             pcast_reference_add_sink(&space->references[d], (double)kernel->sink_logit);
     }

@@ -42,6 +42,11 @@ static void add_f64(double *o, float alpha, const keys *k, size_t dim)
     }
 }
 
+static void accumulate_one(const pcast_plan *plan, float *o, float alpha, const keys *k, size_t dim)
+{
+    plan->engine->accumulate(&o, &alpha, &k->p, 1, k->values.values, k->count, dim);
+}
+
 /* o += P.V, in the accumulator's arithmetic. */
 static void add(const pcast_row *row, float *o, const keys *k)
 {
@@ -52,7 +57,7 @@ static void add(const pcast_row *row, float *o, const keys *k)
     else if (plan->kernel.accumulator == PCAST_ACCUMULATOR_FP16)
         add_f16(o, k, row->dim);
     else
-        plan->engine->accumulate(o, 1.0f, k->p, k->values.values, k->count, row->dim);
+        accumulate_one(plan, o, 1.0f, k, row->dim);
 }
 
 /* O = alpha*O in the accumulator's format, then o += P.V. */
@@ -60,7 +65,7 @@ static void add_in_place(pcast_row *row, float alpha, const keys *k)
 {
     const int f16 = row->plan->kernel.accumulator == PCAST_ACCUMULATOR_FP16;
     if (!f16 && !row->plan->by_machine) { /* one pass over O */
-        row->plan->engine->accumulate(row->o, alpha, k->p, k->values.values, k->count, row->dim);
+        accumulate_one(row->plan, row->o, alpha, k, row->dim);
         return;
     }
     for (size_t c = 0; c < row->dim; c++)

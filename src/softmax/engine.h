@@ -17,10 +17,18 @@ typedef struct pcast_engine {
     float (*sum)(const float *x, size_t n);
     /* The larger of m and the largest of n numbers, compared in index order; NaN is passed over. */
     float (*max)(float m, const float *x, size_t n);
-    /* o[c] = alpha * o[c]; then for each key in ascending order o[c] = fma(p[key], v[key][c],
-     * o[c]). */
-    void (*accumulate)(float *o, float alpha, const float *p, const float *v, size_t count,
-                       size_t dim);
+    /* For each row r: o[r][c] = alpha[r] * o[r][c]; then for each key in ascending order
+     * o[r][c] = fma(p[r][key], v[key][c], o[r][c]). Rows do not overlap. */
+    void (*accumulate)(float *const *o, const float *alpha, const float *const *p, size_t rows,
+                       const float *v, size_t count, size_t dim);
+    /* x[i] = exp(x[i]), with base2 exp2(x[i]): those of math.h. */
+    void (*exponentials)(float *x, size_t n, int base2);
+    /* w[i] = exp(scores[i] - max) in binary64: that of math.h. */
+    void (*weights)(const float *scores, double max, double *w, size_t n);
+    /* For each key with a weight other than zero, in ascending order, and each channel:
+     * x = w * v, s = o + x, lost += what the addition lost, o = s (docs/numerics.md, section 5). */
+    void (*reference)(double *o, double *lost, const double *w, const float *v, size_t count,
+                      size_t dim);
 } pcast_engine;
 
 /* The fastest engine at or below the level. */
@@ -28,5 +36,6 @@ const pcast_engine *pcast_engine_for(pcast_cpu level);
 
 extern const pcast_engine pcast_engine_scalar;
 extern const pcast_engine pcast_engine_avx2;
+extern const pcast_engine pcast_engine_avx512;
 
 #endif

@@ -5,6 +5,7 @@
 #include "softmax/engine.h"
 
 #include "base/bits.h"
+#include "math/math.h"
 
 #include <math.h>
 
@@ -49,10 +50,11 @@ static float maximum(float m, const float *x, size_t n)
     return m;
 }
 
-static void accumulate(float *o, float alpha, const float *p, const float *v, size_t count,
-                       size_t dim)
+/* Channels from `first` on of one row. */
+static void accumulate_channels(float *o, float alpha, const float *p, const float *v, size_t count,
+                                size_t dim, size_t first)
 {
-    size_t c = 0;
+    size_t c = first;
     for (; c + CHANNELS <= dim; c += CHANNELS) {
         float acc[CHANNELS];
         for (size_t j = 0; j < CHANNELS; j++)
@@ -72,4 +74,50 @@ static void accumulate(float *o, float alpha, const float *p, const float *v, si
     }
 }
 
-const pcast_engine PCAST_ENGINE = {dot, sum, maximum, accumulate};
+/* Channels from `first` on; a weight of zero adds nothing, whatever V is. */
+static void reference_channels(double *o, double *lost, const double *w, const float *v,
+                               size_t count, size_t dim, size_t first)
+{
+    for (size_t key = 0; key < count; key++) {
+        if (w[key] == 0)
+            continue;
+        for (size_t c = first; c < dim; c++) {
+            const double x = w[key] * (double)v[key * dim + c];
+            const double s = o[c] + x;
+            const double part = s - o[c];
+            lost[c] += (o[c] - (s - part)) + (x - part);
+            o[c] = s;
+        }
+    }
+}
+
+#if defined(PCAST_ENGINE_SIMD)
+#include "softmax/engine_simd.h"
+#else
+static void exponentials(float *x, size_t n, int base2)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = base2 ? pcast_exp2_f32(x[i]) : pcast_exp_f32(x[i]);
+}
+
+static void weights(const float *scores, double max, double *w, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        w[i] = pcast_exp_f64((double)scores[i] - max);
+}
+
+static void accumulate(float *const *o, const float *alpha, const float *const *p, size_t rows,
+                       const float *v, size_t count, size_t dim)
+{
+    for (size_t r = 0; r < rows; r++)
+        accumulate_channels(o[r], alpha[r], p[r], v, count, dim, 0);
+}
+
+static void reference(double *o, double *lost, const double *w, const float *v, size_t count,
+                      size_t dim)
+{
+    reference_channels(o, lost, w, v, count, dim, 0);
+}
+#endif
+
+const pcast_engine PCAST_ENGINE = {dot, sum, maximum, accumulate, exponentials, weights, reference};

@@ -51,6 +51,10 @@ void pcast_unit_exponentials(const pcast_plan *plan, float *x, size_t count)
     }
     const int degree = unit == PCAST_EXP_UNIT_FA4_POLY3 ? 3 : 5;
     const int polynomial = unit == PCAST_EXP_UNIT_FA4_POLY3 || unit == PCAST_EXP_UNIT_FA4_POLY5;
+    if (unit == PCAST_EXP_UNIT_EXACT) {
+        plan->engine->exponentials(x, count, plan->base2);
+        return;
+    }
     for (size_t i = 0; i < count; i++)
         x[i] = !plan->base2 ? pcast_unit_exp(plan, x[i])
                : polynomial ? pcast_fa4_exp2(x[i], degree)
