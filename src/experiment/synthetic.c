@@ -29,6 +29,16 @@ typedef struct value_codes {
     int filled;     /* for the current visit */
 } value_codes;
 
+/* Rows whose P.V waits to be multiplied together. */
+enum { BATCH = 48 };
+
+typedef struct row_batch {
+    size_t count;
+    float *o[BATCH], alpha[BATCH];
+    const float *p[BATCH];
+    float *rows; /* [BATCH][block] their P */
+} row_batch;
+
 /* Working memory of one thread. */
 typedef struct workspace {
     pcast_draws draws;
@@ -39,9 +49,10 @@ typedef struct workspace {
     double *reference_o;         /* [deltas][2][dim]: output, lost parts */
     float *kernel_scores;        /* [block] as a kernel reads them */
     value_codes v[2];            /* in E4M3 and E5M2, for kernels that read codes */
-    pcast_row *rows;             /* [kernels][deltas] */
-    pcast_loss_meter *meters;    /* [kernels][deltas] */
-    pcast_loss_part *parts;      /* [deltas][splits of each kernel], for the meters */
+    row_batch batch;
+    pcast_row *rows;          /* [kernels][deltas] */
+    pcast_loss_meter *meters; /* [kernels][deltas] */
+    pcast_loss_part *parts;   /* [deltas][splits of each kernel], for the meters */
 } workspace;
 
 typedef struct synthetic_run {
@@ -51,6 +62,7 @@ typedef struct synthetic_run {
     size_t block;            /* largest block of any kernel, at least REFERENCE_BLOCK */
     pcast_plan *plans;       /* [kernels] */
     pcast_loss_units *units; /* [kernels] */
+    size_t *front;           /* [kernels] the first that has the same maxima and P before S */
     size_t *first_part;      /* [kernels + 1] where a kernel's parts begin, for one Delta */
     workspace *workspaces;
     pcast_loss *losses; /* [trials of this chunk][kernels][deltas] */
@@ -118,6 +130,7 @@ static void workspace_free(workspace *space, size_t configs)
     free(space->references);
     free(space->reference_o);
     free(space->kernel_scores);
+    free(space->batch.rows);
     for (int f = 0; f < 2; f++) {
         free(space->v[f].codes);
         free(space->v[f].rounded);
@@ -162,12 +175,13 @@ static pcast_status workspace_init(workspace *space, const synthetic_run *self, 
     space->references = calloc(deltas, sizeof *space->references);
     space->reference_o = calloc(deltas * 2, dim * sizeof *space->reference_o);
     space->kernel_scores = calloc(self->block, sizeof *space->kernel_scores);
+    space->batch.rows = calloc(BATCH * self->block, sizeof *space->batch.rows);
     space->rows = calloc(configs, sizeof *space->rows);
     space->meters = calloc(configs, sizeof *space->meters);
     space->parts = calloc(deltas * self->first_part[self->run->kernel_count], sizeof *space->parts);
     if (space->scores == NULL || space->is_sink == NULL || space->references == NULL ||
-        space->reference_o == NULL || space->kernel_scores == NULL || space->rows == NULL ||
-        space->meters == NULL || space->parts == NULL)
+        space->reference_o == NULL || space->kernel_scores == NULL || space->batch.rows == NULL ||
+        space->rows == NULL || space->meters == NULL || space->parts == NULL)
         return pcast_fail(err, PCAST_ERR_MEMORY,
                           "out of memory for %zu configurations of %zu channels", configs, dim);
     for (size_t i = 0; i < experiment->sinks && i < self->block; i++)
@@ -251,31 +265,70 @@ static pcast_values kernel_values(const synthetic_run *self, workspace *space,
     return (pcast_values){v->rounded, v->codes};
 }
 
-/* One visit of every configuration in the group of kernel `leader`. */
+static void flush_batch(const synthetic_run *self, workspace *space, const float *values,
+                        size_t count)
+{
+    row_batch *batch = &space->batch;
+    self->plans[0].engine->accumulate(batch->o, batch->alpha, batch->p, batch->count, values, count,
+                                      self->experiment->dim);
+    batch->count = 0;
+}
+
+/* One configuration on one visit: its loss, and P.V at once or into the batch. */
+static void step_row(const synthetic_run *self, workspace *space, size_t config,
+                     const pcast_row *leader, const pcast_visit *visit, const float *scores,
+                     const float *values)
+{
+    pcast_row *row = &space->rows[config];
+    const size_t count = visit->range.count;
+    const int batched = pcast_row_is_plain(row) && !row->plan->reads_codes && !visit->sums_only;
+    row_batch *batch = &space->batch;
+    pcast_row_scratch scratch = space->scratch;
+    if (batched)
+        scratch.p8_value = batch->rows + batch->count * self->block;
+    const pcast_tile tile = pcast_row_weigh(row, visit, scores, leader, &scratch);
+    if (!visit->sums_only)
+        pcast_loss_tile(&space->meters[config], &tile,
+                        space->is_sink + (visit->range.first == 0 ? 0 : self->block));
+    if (batched) {
+        batch->o[batch->count] = row->o;
+        batch->alpha[batch->count] = tile.alpha;
+        batch->p[batch->count++] = scratch.p8_value;
+        if (batch->count == BATCH)
+            flush_batch(self, space, values, count);
+    } else if (!visit->sums_only) {
+        pcast_row_add_values(row, &tile, kernel_values(self, space, row->plan, values, count),
+                             &scratch);
+    }
+}
+
+/* One visit of every configuration in the group of kernel `leader`; those of one front after the
+ * first of them, whose maximum and P they share. */
 static void step_group(const synthetic_run *self, workspace *space, size_t leader,
                        const pcast_visit *visit)
 {
     const pcast_synthetic *experiment = self->experiment;
+    const size_t kernels = self->run->kernel_count, deltas = experiment->delta_count;
     const pcast_range range = visit->range;
     const double *normals = pcast_draws_normals(&space->draws, range.first, range.count);
     const float *values = pcast_draws_values(&space->draws, range.first, range.count);
-    const uint8_t *is_sink = space->is_sink + (range.first == 0 ? 0 : self->block);
     space->v[0].filled = space->v[1].filled = 0;
-    for (size_t d = 0; d < experiment->delta_count; d++) {
+    for (size_t d = 0; d < deltas; d++) {
         fill_scores(space->scores, normals, range, experiment, experiment->deltas[d]);
-        for (size_t n = leader; n < self->run->kernel_count; n++) {
-            if (!pcast_same_walk(&self->plans[n].kernel, &self->plans[leader].kernel))
+        for (size_t n = leader; n < kernels; n++) {
+            if (self->front[n] != n ||
+                !pcast_same_walk(&self->plans[n].kernel, &self->plans[leader].kernel))
                 continue;
-            const size_t config = n * experiment->delta_count + d;
             const float *scores = pcast_plan_scores(&self->plans[n], space->scores, range.count,
                                                     space->kernel_scores);
-            const pcast_tile tile = pcast_row_step(
-                &space->rows[config], visit, scores,
-                kernel_values(self, space, &self->plans[n], values, range.count), &space->scratch);
-            if (!visit->sums_only)
-                pcast_loss_tile(&space->meters[config], &tile, is_sink);
+            step_row(self, space, n * deltas + d, NULL, visit, scores, values);
+            for (size_t k = n + 1; k < kernels; k++)
+                if (self->front[k] == n)
+                    step_row(self, space, k * deltas + d, &space->rows[n * deltas + d], visit,
+                             scores, values);
         }
     }
+    flush_batch(self, space, values, range.count);
 }
 
 /* Where the parts of a configuration's splits are, and how many. */
@@ -364,6 +417,11 @@ static pcast_status init_kernel(synthetic_run *self, size_t n, pcast_error *err)
         self->first_part[n] + pcast_plan_splits(&self->plans[n], self->experiment->keys);
     if (self->plans[n].kernel.block > self->block)
         self->block = self->plans[n].kernel.block;
+    self->front[n] = n;
+    for (size_t k = n; k-- > 0;)
+        if (pcast_same_walk(&self->plans[k].kernel, &self->plans[n].kernel) &&
+            pcast_plan_same_front(&self->plans[k], &self->plans[n]))
+            self->front[n] = self->front[k];
     return PCAST_OK;
 }
 
@@ -382,11 +440,12 @@ pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_
     pcast_fpenv_enter(&env);
     self.plans = calloc(run->kernel_count, sizeof *self.plans);
     self.units = calloc(run->kernel_count, sizeof *self.units);
+    self.front = calloc(run->kernel_count, sizeof *self.front);
     self.first_part = calloc(run->kernel_count + 1, sizeof *self.first_part);
     self.workspaces = calloc(threads, sizeof *self.workspaces);
     self.losses = calloc(chunk * configs, sizeof *self.losses);
     pcast_tally *tallies = calloc(configs, sizeof *tallies);
-    if (self.plans == NULL || self.units == NULL || self.first_part == NULL ||
+    if (self.plans == NULL || self.units == NULL || self.front == NULL || self.first_part == NULL ||
         self.workspaces == NULL || self.losses == NULL || tallies == NULL)
         status = pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu configurations", configs);
     for (size_t n = 0; status == PCAST_OK && n < run->kernel_count; n++)
@@ -403,6 +462,7 @@ pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_
         workspace_free(&self.workspaces[t], configs);
     free(self.plans);
     free(self.units);
+    free(self.front);
     free(self.first_part);
     free(self.workspaces);
     free(self.losses);

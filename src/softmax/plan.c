@@ -183,3 +183,34 @@ size_t pcast_plan_splits(const pcast_plan *plan, size_t keys)
         return keys / kernel->partition + 2; /* both ends may be partial */
     return kernel->splits > 1 ? kernel->splits : 1;
 }
+
+/* Fields that decide maxima, factors and P, beside the plan's own numbers. */
+static int same_fields(const pcast_kernel *a, const pcast_kernel *b)
+{
+    return a->block == b->block && a->exponent == b->exponent && a->exp_unit == b->exp_unit &&
+           a->poly_freq == b->poly_freq && a->poly_start == b->poly_start && a->bias == b->bias &&
+           a->correction == b->correction && a->max_over == b->max_over &&
+           a->rescale_threshold == b->rescale_threshold && a->threshold_test == b->threshold_test &&
+           a->mask == b->mask && a->masked_rows == b->masked_rows && a->empty_max == b->empty_max &&
+           a->learned_sink == b->learned_sink && a->softcap == b->softcap &&
+           a->normalise == PCAST_NORMALISE_END && b->normalise == PCAST_NORMALISE_END;
+}
+
+int pcast_plan_same_front(const pcast_plan *a, const pcast_plan *b)
+{
+    return same_fields(&a->kernel, &b->kernel) && a->base2 == b->base2 && a->c == b->c &&
+           a->offset == b->offset && a->lag_factor == b->lag_factor &&
+           a->score_scale == b->score_scale && a->mask_value == b->mask_value &&
+           a->initial_max == b->initial_max && a->sink_given == b->sink_given &&
+           (!a->sink_given || a->sink_score == b->sink_score);
+}
+
+int pcast_plan_same_sum(const pcast_plan *a, const pcast_plan *b)
+{
+    const pcast_kernel *x = &a->kernel, *y = &b->kernel;
+    const int bare = x->row_sum == PCAST_ROW_SUM_PRECAST && y->row_sum == PCAST_ROW_SUM_PRECAST &&
+                     (x->sum_scale == PCAST_SUM_SCALE_OUT || a->after == 1) &&
+                     (y->sum_scale == PCAST_SUM_SCALE_OUT || b->after == 1);
+    return bare && a->inside == b->inside && x->sum_order == y->sum_order &&
+           x->initial_sum == y->initial_sum;
+}

@@ -48,6 +48,12 @@ const float *pcast_plan_scores(const pcast_plan *plan, const float *products, si
 int pcast_plan_codes(const pcast_plan *plan, const float *values, size_t count, uint8_t *codes,
                      float *rounded);
 
+/* Do rows under both plans, on the same scores, have the same maxima, factors and P before S? */
+int pcast_plan_same_front(const pcast_plan *a, const pcast_plan *b);
+
+/* Where that is so: the same row sum too? */
+int pcast_plan_same_sum(const pcast_plan *a, const pcast_plan *b);
+
 /* The bias b of a running maximum (step 4.2). */
 float pcast_plan_bias(const pcast_plan *plan, float m);
 

@@ -128,27 +128,35 @@ void pcast_row_start(pcast_row *row)
 }
 
 /* The second of two passes, under the split's final maximum and sum. */
-static void step_normalised(pcast_row *row, size_t count, const float *scores, pcast_values values,
-                            pcast_row_scratch *scratch)
+static void weigh_normalised(pcast_row *row, size_t count, const float *scores,
+                             pcast_row_scratch *scratch)
 {
     const pcast_plan *plan = row->plan;
     pcast_exponentials(plan, row->m, scores, count, scratch->p);
     for (size_t i = 0; i < count; i++)
         scratch->p[i] = pcast_unit_quotient(plan, scratch->p[i], row->l);
     pcast_cast_row(plan, scratch->p, count, scratch->scaled, scratch->p8, scratch->p8_value);
-    pcast_accumulate(row, 1.0f, values, count, scratch);
+    row->alpha = 1.0f;
 }
 
-/* Maximum, row sum and, unless only the sums are wanted, cast and P.V. Returns alpha. */
-static float step_online(pcast_row *row, size_t count, const float *scores, pcast_values values,
-                         int sums_only, pcast_row_scratch *scratch)
+/* Maximum, factor and P of the block, in scratch. */
+static void find_front(pcast_row *row, size_t count, const float *scores,
+                       pcast_row_scratch *scratch)
+{
+    const pcast_plan *plan = row->plan;
+    const float m = pcast_next_max(plan, row->m, scores, count); /* 4.1 */
+    row->alpha =
+        m == row->m && m != -INFINITY ? 1.0f : pcast_correction_factor(plan, row->m, m); /* 4.2 */
+    pcast_exponentials(plan, m, scores, count, scratch->p);                              /* 4.3 */
+    row->m = m;
+}
+
+/* Row sum and, unless only the sums are wanted, cast. */
+static void weigh_online(pcast_row *row, size_t count, int sums_only, const pcast_row *leader,
+                         pcast_row_scratch *scratch)
 {
     const pcast_plan *plan = row->plan;
     const pcast_kernel *kernel = &plan->kernel;
-    const float m = pcast_next_max(plan, row->m, scores, count); /* 4.1 */
-    const float alpha =
-        m == row->m && m != -INFINITY ? 1.0f : pcast_correction_factor(plan, row->m, m); /* 4.2 */
-    pcast_exponentials(plan, m, scores, count, scratch->p);                              /* 4.3 */
     const float *summed = scratch->p;
     if (!sums_only) {
         pcast_cast_row(plan, scratch->p, count, scratch->scaled, scratch->p8,
@@ -158,19 +166,17 @@ static float step_online(pcast_row *row, size_t count, const float *scores, pcas
         else if (kernel->sum_scale == PCAST_SUM_SCALE_IN)
             summed = scratch->scaled;
     }
-    pcast_row_sum_add(row, alpha, summed, count); /* 4.4 */
-    if (!sums_only)
-        pcast_accumulate(row, alpha, values, count, scratch); /* 4.6 */
-    row->m = m;
-    return alpha;
+    if (leader != NULL && pcast_plan_same_sum(plan, leader->plan))
+        pcast_row_sum_copy(row, leader);
+    else
+        pcast_row_sum_add(row, row->alpha, summed, count); /* 4.4 */
 }
 
-pcast_tile pcast_row_step(pcast_row *row, const pcast_visit *visit, const float *scores,
-                          pcast_values values, pcast_row_scratch *scratch)
+pcast_tile pcast_row_weigh(pcast_row *row, const pcast_visit *visit, const float *scores,
+                           const pcast_row *leader, pcast_row_scratch *scratch)
 {
     const size_t count = visit->range.count;
     const int two_passes = row->plan->kernel.normalise == PCAST_NORMALISE_PARTITION;
-    float alpha = 1.0f;
     if (visit->begins_split && visit->split > 0) {
         close_split(row);
         begin_split(row, visit->split);
@@ -178,16 +184,23 @@ pcast_tile pcast_row_step(pcast_row *row, const pcast_visit *visit, const float 
     row->tile_descale = row->v_descale != NULL
                             ? row->v_descale[visit->range.first / row->plan->kernel.block]
                             : 1.0f;
-    if (two_passes && !visit->sums_only)
-        step_normalised(row, count, scores, values, scratch);
-    else
-        alpha = step_online(row, count, scores, values, visit->sums_only, scratch);
+    if (two_passes && !visit->sums_only) {
+        weigh_normalised(row, count, scores, scratch);
+    } else {
+        if (leader != NULL) {
+            row->m = leader->m;
+            row->alpha = leader->alpha;
+        } else {
+            find_front(row, count, scores, scratch);
+        }
+        weigh_online(row, count, visit->sums_only, leader, scratch);
+    }
     const pcast_tile tile = {
         .first_key = visit->range.first,
         .count = count,
         .visible = count,
         .split = visit->split,
-        .alpha = alpha,
+        .alpha = row->alpha,
         .m = row->m,
         .l = row->l,
         .p = scratch->p,
@@ -198,6 +211,28 @@ pcast_tile pcast_row_step(pcast_row *row, const pcast_visit *visit, const float 
     };
     if (two_passes && visit->sums_only && visit->last)
         add_sink(row);
+    return tile;
+}
+
+int pcast_row_is_plain(const pcast_row *row)
+{
+    const pcast_kernel *kernel = &row->plan->kernel;
+    return kernel->accumulator == PCAST_ACCUMULATOR_FP32_FMA &&
+           kernel->promotion == PCAST_PROMOTION_NEVER;
+}
+
+void pcast_row_add_values(pcast_row *row, const pcast_tile *tile, pcast_values values,
+                          pcast_row_scratch *scratch)
+{
+    pcast_accumulate(row, tile->alpha, values, tile->count, scratch); /* 4.6 */
+}
+
+pcast_tile pcast_row_step(pcast_row *row, const pcast_visit *visit, const float *scores,
+                          pcast_values values, pcast_row_scratch *scratch)
+{
+    const pcast_tile tile = pcast_row_weigh(row, visit, scores, NULL, scratch);
+    if (!visit->sums_only)
+        pcast_row_add_values(row, &tile, values, scratch);
     return tile;
 }
 

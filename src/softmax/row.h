@@ -28,6 +28,7 @@ typedef struct pcast_row {
     const pcast_plan *plan;
     size_t dim;
     float m, l;                            /* of the current split */
+    float alpha;                           /* of the last block */
     float thread_l[PCAST_ROW_SUM_THREADS]; /* row sums of threads, where sum_order has them */
     double wide_l;                         /* l where sum_order=fp64 */
     size_t split_count;                    /* begun so far */
@@ -70,6 +71,17 @@ void pcast_row_start(pcast_row *row);
  * tile's p8 NULL. */
 pcast_tile pcast_row_step(pcast_row *row, const pcast_visit *visit, const float *scores,
                           pcast_values values, pcast_row_scratch *scratch);
+
+/* The same in two parts, for callers that multiply P.V of many rows at once: all but P.V, and P.V.
+ * leader is a row of the same front (pcast_plan_same_front) that the same scratch has just weighed
+ * on the same visit, whose maximum, factor and P are this row's too; NULL: none. */
+pcast_tile pcast_row_weigh(pcast_row *row, const pcast_visit *visit, const float *scores,
+                           const pcast_row *leader, pcast_row_scratch *scratch);
+void pcast_row_add_values(pcast_row *row, const pcast_tile *tile, pcast_values values,
+                          pcast_row_scratch *scratch);
+
+/* Is that P.V the engine's accumulate of row->o, tile->alpha and tile->p8_value, and no more? */
+int pcast_row_is_plain(const pcast_row *row);
 
 /* The output into row->o, in the kernel's format, and row->lse; sees_keys is 0 where the mask left
  * the row no key. */

@@ -19,6 +19,13 @@ void pcast_row_sum_start(pcast_row *row, float initial)
         row->thread_l[t] = t == 0 || each ? initial : 0.0f;
 }
 
+void pcast_row_sum_copy(pcast_row *row, const pcast_row *from)
+{
+    row->l = from->l;
+    row->wide_l = from->wide_l;
+    memcpy(row->thread_l, from->thread_l, sizeof row->thread_l);
+}
+
 /* Column number n, n = 0, 1, 2, ..., of thread t. */
 static size_t column_of(size_t t, size_t n)
 {

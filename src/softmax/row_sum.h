@@ -9,6 +9,9 @@
 /* Before the first block of a split. */
 void pcast_row_sum_start(pcast_row *row, float initial);
 
+/* What a row of the same sum has after the block. */
+void pcast_row_sum_copy(pcast_row *row, const pcast_row *from);
+
 /* One block: row->l times alpha plus x[0] + ... + x[count - 1], x[i] being column i of the block.
  */
 void pcast_row_sum_add(pcast_row *row, float alpha, const float *x, size_t count);
