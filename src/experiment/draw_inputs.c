@@ -18,9 +18,9 @@ void pcast_draw_inputs(uint64_t seed, uint32_t which, int outliers, size_t count
     pcast_fpenv_enter(&env);
     for (size_t first = 0; first < count; first += CHUNK) {
         const size_t n = count - first < CHUNK ? count - first : CHUNK;
-        pcast_draw_normals(body, first, n, normals);
+        pcast_draw_normals(body, pcast_cpu_detect(), first, n, normals);
         if (outliers) {
-            pcast_draw_normals(rare, first, n, large);
+            pcast_draw_normals(rare, pcast_cpu_detect(), first, n, large);
             pcast_draw_words(choice, first, n, words);
         }
         for (size_t i = 0; i < n; i++) {

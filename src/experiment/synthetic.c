@@ -162,8 +162,9 @@ static pcast_status workspace_init(workspace *space, const synthetic_run *self, 
     const pcast_synthetic *experiment = self->experiment;
     const size_t deltas = experiment->delta_count, dim = experiment->dim;
     const size_t configs = self->run->kernel_count * deltas;
-    pcast_status status = pcast_draws_init(&space->draws, experiment->seed, experiment->draw,
-                                           experiment->keys, dim, self->block, err);
+    pcast_status status =
+        pcast_draws_init(&space->draws, self->run->cpu, experiment->seed, experiment->draw,
+                         experiment->keys, dim, self->block, err);
     if (status == PCAST_OK)
         status = pcast_row_scratch_init(&space->scratch, self->block, dim, err);
     if (status == PCAST_OK)

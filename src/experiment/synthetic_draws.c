@@ -11,11 +11,11 @@
 
 enum { CACHE_BYTES = 16 << 20 };
 
-pcast_status pcast_draws_init(pcast_draws *draws, uint64_t seed, pcast_draw draw, size_t keys,
-                              size_t dim, size_t block, pcast_error *err)
+pcast_status pcast_draws_init(pcast_draws *draws, pcast_cpu cpu, uint64_t seed, pcast_draw draw,
+                              size_t keys, size_t dim, size_t block, pcast_error *err)
 {
     const size_t key_bytes = sizeof(double) + dim * sizeof(float);
-    *draws = (pcast_draws){.seed = seed, .keys = keys, .dim = dim, .draw = draw};
+    *draws = (pcast_draws){.cpu = cpu, .seed = seed, .keys = keys, .dim = dim, .draw = draw};
     draws->cached = keys <= CACHE_BYTES / key_bytes;
     const size_t held = draws->cached ? keys : block;
     draws->normals = calloc(held, sizeof *draws->normals);
@@ -53,7 +53,8 @@ static void draw_values(pcast_draws *draws, size_t first, size_t count)
         return;
     }
     for (size_t key = 0; key < count; key++) {
-        pcast_draw_normals(stream, (uint64_t)(first + key) * draws->dim, draws->dim, draws->work);
+        pcast_draw_normals(stream, draws->cpu, (uint64_t)(first + key) * draws->dim, draws->dim,
+                           draws->work);
         for (size_t c = 0; c < draws->dim; c++)
             draws->values[key * draws->dim + c] = value_of(draws, (float)draws->work[c]);
     }
@@ -65,7 +66,7 @@ static void draw_normals(pcast_draws *draws, size_t first, size_t count)
     if (draws->draw != PCAST_DRAW_NORMAL)
         memset(draws->normals, 0, count * sizeof *draws->normals);
     else
-        pcast_draw_normals(stream, first, count, draws->normals);
+        pcast_draw_normals(stream, draws->cpu, first, count, draws->normals);
 }
 
 void pcast_draws_start_trial(pcast_draws *draws, uint32_t trial)

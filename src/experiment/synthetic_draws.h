@@ -12,6 +12,7 @@
 typedef struct pcast_draws {
     uint64_t seed;
     uint32_t trial;
+    pcast_cpu cpu;
     size_t keys, dim;
     int cached;
     pcast_draw draw;
@@ -21,8 +22,8 @@ typedef struct pcast_draws {
 } pcast_draws;
 
 /* block is the largest number of keys a later call asks for. */
-pcast_status pcast_draws_init(pcast_draws *draws, uint64_t seed, pcast_draw draw, size_t keys,
-                              size_t dim, size_t block, pcast_error *err);
+pcast_status pcast_draws_init(pcast_draws *draws, pcast_cpu cpu, uint64_t seed, pcast_draw draw,
+                              size_t keys, size_t dim, size_t block, pcast_error *err);
 void pcast_draws_free(pcast_draws *draws);
 
 void pcast_draws_start_trial(pcast_draws *draws, uint32_t trial);

@@ -3,36 +3,43 @@
 #include "random/draws.h"
 
 #include "base/bits.h"
+#include "random/engine.h"
 
-#include <Random123/philox.h>
+enum { CHUNK = 256 };
 
-static philox4x32_ctr_t block_of(pcast_stream stream, uint64_t block)
+static void draw(const pcast_draw_engine *engine, pcast_stream stream, uint64_t first, size_t count,
+                 uint32_t *out)
 {
-    const philox4x32_ctr_t counter = {
-        {stream.trial, stream.stream, (uint32_t)block, (uint32_t)(block >> 32)}};
-    const philox4x32_key_t key = {{(uint32_t)stream.seed, (uint32_t)(stream.seed >> 32)}};
-    return philox4x32(counter, key);
+    uint32_t ends[4];
+    size_t done = 0;
+    while (done < count) {
+        const uint64_t index = first + done;
+        if (index % 4 == 0 && count - done >= 4) { /* whole blocks */
+            const size_t whole = (count - done) / 4;
+            engine->blocks(stream, index / 4, whole, out + done);
+            done += 4 * whole;
+            continue;
+        }
+        engine->blocks(stream, index / 4, 1, ends);
+        for (size_t w = index % 4; w < 4 && done < count; w++)
+            out[done++] = ends[w];
+    }
 }
 
 void pcast_draw_words(pcast_stream stream, uint64_t first, size_t count, uint32_t *out)
 {
-    size_t done = 0;
-    while (done < count) {
-        const uint64_t index = first + done;
-        const philox4x32_ctr_t words = block_of(stream, index / 4);
-        for (size_t w = index % 4; w < 4 && done < count; w++)
-            out[done++] = words.v[w];
-    }
+    draw(&pcast_draw_engine_scalar, stream, first, count, out);
 }
 
-void pcast_draw_normals(pcast_stream stream, uint64_t first, size_t count, double *out)
+void pcast_draw_normals(pcast_stream stream, pcast_cpu cpu, uint64_t first, size_t count,
+                        double *out)
 {
-    uint32_t words[256];
+    const pcast_draw_engine *engine = pcast_draw_engine_for(cpu);
+    uint32_t words[CHUNK];
     for (size_t done = 0; done < count;) {
-        const size_t n = count - done < 256 ? count - done : 256;
-        pcast_draw_words(stream, first + done, n, words);
-        for (size_t i = 0; i < n; i++)
-            out[done + i] = pcast_normal_quantile(((double)words[i] + 0.5) * 0x1p-32);
+        const size_t n = count - done < CHUNK ? count - done : CHUNK;
+        draw(engine, stream, first + done, n, words);
+        engine->quantiles(words, n, out + done);
         done += n;
     }
 }

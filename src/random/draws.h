@@ -8,6 +8,8 @@
 #ifndef PCAST_RANDOM_DRAWS_H
 #define PCAST_RANDOM_DRAWS_H
 
+#include "pcast/cpu.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,8 +34,9 @@ typedef struct pcast_stream {
 void pcast_draw_words(pcast_stream stream, uint64_t first, size_t count, uint32_t *out);
 
 /* Standard normals first .. first + count - 1, one per word: inverse CDF of (word + 0.5) * 2^-32.
- */
-void pcast_draw_normals(pcast_stream stream, uint64_t first, size_t count, double *out);
+ * cpu is the highest level that may be used; the numbers do not depend on it. */
+void pcast_draw_normals(pcast_stream stream, pcast_cpu cpu, uint64_t first, size_t count,
+                        double *out);
 
 /* Inverse CDF of the standard normal for 0 < u < 1, relative error about 1e-15: algorithm AS 241
  * (PPND16), M. J. Wichura, Applied Statistics 37 (1988) 477-484, in binary64 with the project's

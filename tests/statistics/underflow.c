@@ -94,7 +94,7 @@ static void run_trial(size_t n, uint32_t trial, cell cells[CELLS])
 {
     double *normals = malloc(n * sizeof *normals);
     float *scores = malloc(n * sizeof *scores), *values = calloc(n, sizeof *values);
-    pcast_draw_normals((pcast_stream){2026, trial, (uint32_t)n}, 0, n, normals);
+    pcast_draw_normals((pcast_stream){2026, trial, (uint32_t)n}, pcast_cpu_detect(), 0, n, normals);
     const pcast_row_input input = {scores, values, n, 1, n, 0};
     for (size_t c = 0; c < CELLS; c++) {
         const size_t b = c % BLOCKS, o = c / BLOCKS % ORDERS, s = c / BLOCKS / ORDERS % SCALES;

@@ -113,8 +113,8 @@ static void test_synthetic_against_rows(void **state)
             counter seen = {.sinks = SINKS, .block = kernels[n].block};
             double error2 = 0;
             for (uint32_t t = 0; t < TRIALS; t++) {
-                pcast_draw_normals((pcast_stream){99, t, 0}, 0, KEYS, normals);
-                pcast_draw_normals((pcast_stream){99, t, 1}, 0, KEYS * DIM, more);
+                pcast_draw_normals((pcast_stream){99, t, 0}, PCAST_CPU_SCALAR, 0, KEYS, normals);
+                pcast_draw_normals((pcast_stream){99, t, 1}, PCAST_CPU_SCALAR, 0, KEYS * DIM, more);
                 double exact[DIM] = {0}, l = 0, max = -1e300;
                 for (int j = 0; j < KEYS; j++) {
                     scores[j] = (float)(j < SINKS ? deltas[d] + normals[j] : normals[j]);
@@ -173,8 +173,9 @@ static void test_draws_without_cache(void **state)
      * cached run. */
     pcast_draws large, small;
     pcast_error err;
-    assert_int_equal(pcast_draws_init(&large, 8, 0, 4 << 20, 4, 100, &err), PCAST_OK);
-    assert_int_equal(pcast_draws_init(&small, 8, 0, 300, 4, 100, &err), PCAST_OK);
+    assert_int_equal(pcast_draws_init(&large, PCAST_CPU_AVX512, 8, 0, 4 << 20, 4, 100, &err),
+                     PCAST_OK);
+    assert_int_equal(pcast_draws_init(&small, PCAST_CPU_SCALAR, 8, 0, 300, 4, 100, &err), PCAST_OK);
     assert_false(large.cached);
     assert_true(small.cached);
     pcast_draws_start_trial(&large, 3);

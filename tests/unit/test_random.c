@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Draws: Random123's published known answers through our own indexing, any part equal to the whole,
  * and the quantile against GSL's CDF. */
-#include "random/draws.h"
+#include "random/engine.h"
 
 #include "unit.h"
 
@@ -38,11 +38,11 @@ static void test_any_part_equals_the_whole(void **state)
     enum { N = 1500 };
     static double whole[N], part[N];
     const pcast_stream stream = {42, 7, PCAST_STREAM_VALUES};
-    pcast_draw_normals(stream, 0, N, whole);
+    pcast_draw_normals(stream, PCAST_CPU_SCALAR, 0, N, whole);
     for (size_t first = 0; first < 9; first++)
         for (size_t count = 1; first + count <= N; count += 331) {
             part[count] = -99;
-            pcast_draw_normals(stream, first, count, part);
+            pcast_draw_normals(stream, PCAST_CPU_SCALAR, first, count, part);
             assert_memory_equal(part, whole + first, count * sizeof *part);
             assert_true(part[count] == -99);
         }
@@ -70,12 +70,52 @@ static void test_quantile(void **state)
     assert_bits_f64(pcast_normal_quantile(1 - 0x1p-33), -pcast_normal_quantile(0x1p-33));
 }
 
+/* Every engine against the scalar one, which runs Random123 itself: words of blocks across the
+ * carry of the counter, and quantiles of words beside every branch. */
+static void test_engines(void **state)
+{
+    (void)state;
+    enum { WORDS = 4 * 37, N = 3000, GUARD = 8 };
+    static const uint32_t edges[] = {0,          1,          0x13333333, 0x13333332,
+                                     0x13333334, 0x7FFFFFFF, 0x80000000, 0xECCCCCCC,
+                                     0xECCCCCCB, 0xECCCCCCD, 0xFFFFFFFF};
+    uint64_t random = 17;
+    for (int level = PCAST_CPU_AVX2; level <= PCAST_CPU_AVX512; level++) {
+        const pcast_draw_engine *engine = pcast_draw_engine_for((pcast_cpu)level);
+        for (int i = 0; i < 2000; i++) {
+            uint32_t expected[WORDS + GUARD], got[WORDS + GUARD];
+            const pcast_stream stream = {(uint64_t)(test_uniform(&random) * 0x1p63) * 2 + 1,
+                                         (uint32_t)(test_uniform(&random) * 0x1p32), (uint32_t)i};
+            const uint64_t block = i % 2 ? 0xFFFFFFFA : (uint64_t)(test_uniform(&random) * 0x1p63);
+            memset(expected, 7, sizeof expected);
+            memset(got, 7, sizeof got);
+            pcast_draw_engine_scalar.blocks(stream, block, (size_t)i % 37, expected);
+            engine->blocks(stream, block, (size_t)i % 37, got);
+            assert_memory_equal(got, expected, sizeof got);
+        }
+        for (size_t n = 0; n < N; n += 1 + n / 40) {
+            static uint32_t words[N + 1];
+            static double expected[N + GUARD], got[N + GUARD];
+            for (size_t i = 0; i <= N; i++)
+                words[i] = i % 50 < sizeof edges / sizeof edges[0]
+                               ? edges[i % 50]
+                               : (uint32_t)(test_uniform(&random) * 0x1p32);
+            for (size_t i = 0; i < N + GUARD; i++)
+                expected[i] = got[i] = -99;
+            pcast_draw_engine_scalar.quantiles(words + 1, n, expected);
+            engine->quantiles(words + 1, n, got);
+            assert_memory_equal(got, expected, sizeof got);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_answers),
         cmocka_unit_test(test_any_part_equals_the_whole),
         cmocka_unit_test(test_quantile),
+        cmocka_unit_test(test_engines),
     };
     return cmocka_run_group_tests_name("random", tests, NULL, NULL);
 }
