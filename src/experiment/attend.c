@@ -286,7 +286,7 @@ static void run_reference(const attend_run *self, workspace *space, const pcast_
                        space->products + first);
     pcast_scores(space->products + first, visible.count, scale, plan->kernel.softcap,
                  space->scores + first);
-    pcast_reference_row(reference, plan->engine, space->scores + first,
+    pcast_reference_row(reference, self->units.engine, space->scores + first,
                         (self->attend->prepare ? space->exact_v : space->v) + first * value_dim,
                         visible.count, plan->sink_given ? &plan->sink_nats : NULL, space->reference,
                         value_dim);
@@ -424,7 +424,7 @@ pcast_status pcast_attend_run(const pcast_attend *attend, const pcast_run *run,
     pcast_fpenv_enter(&env);
     if (self.softmax_scale == 0)
         self.softmax_scale = pcast_default_softmax_scale(self.shape.dim);
-    pcast_loss_units_init(&self.units, self.kernel);
+    pcast_loss_units_init(&self.units, self.kernel, run->cpu);
     self.workspaces = calloc(threads, sizeof *self.workspaces);
     if (self.workspaces == NULL)
         status = pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu threads", threads);

@@ -199,7 +199,7 @@ static void run_row(const heads_run *self, workspace *space, size_t head, size_t
                           head / self->shape.group * self->shape.keys * self->shape.value_dim;
     const pcast_kernel *first = &self->plans[0].kernel; /* all solve the same problem */
     pcast_reference reference;
-    pcast_reference_row(&reference, self->plans[0].engine, space->scores + visible.first,
+    pcast_reference_row(&reference, self->units[0].engine, space->scores + visible.first,
                         values + visible.first * self->shape.value_dim, visible.count,
                         first->sink_given ? &first->sink_logit : NULL, space->reference,
                         self->shape.value_dim);
@@ -261,7 +261,7 @@ static pcast_status init_kernel(heads_run *self, size_t n, pcast_error *err)
     if (status != PCAST_OK)
         return status;
     const size_t splits = pcast_plan_splits(plan, self->shape.keys);
-    pcast_loss_units_init(&self->units[n], kernel);
+    pcast_loss_units_init(&self->units[n], kernel, self->run->cpu);
     self->splits = splits > self->splits ? splits : self->splits;
     self->block = plan->kernel.block > self->block ? plan->kernel.block : self->block;
     return PCAST_OK;

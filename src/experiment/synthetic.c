@@ -234,7 +234,8 @@ static void compute_references(const synthetic_run *self, workspace *space)
         if (kernel->sink_given && (double)kernel->sink_logit > max)
             max = (double)kernel->sink_logit;
         double *o = space->reference_o + d * 2 * dim;
-        pcast_reference_start(&space->references[d], self->plans[0].engine, max, o, o + dim, dim);
+        pcast_reference_start(&space->references[d], pcast_measure_engine_for(self->run->cpu), max,
+                              o, o + dim, dim);
         if (kernel->sink_given)
             pcast_reference_add_sink(&space->references[d], (double)kernel->sink_logit);
     }
@@ -413,7 +414,7 @@ static pcast_status init_kernel(synthetic_run *self, size_t n, pcast_error *err)
                                                 self->experiment->dim, err);
     if (status != PCAST_OK)
         return status;
-    pcast_loss_units_init(&self->units[n], kernel);
+    pcast_loss_units_init(&self->units[n], kernel, self->run->cpu);
     self->first_part[n + 1] =
         self->first_part[n] + pcast_plan_splits(&self->plans[n], self->experiment->keys);
     if (self->plans[n].kernel.block > self->block)

@@ -8,14 +8,15 @@
 
 #include <math.h>
 
-enum { LANES = 16 };
+enum { LANES = PCAST_LOSS_LANES };
 
-void pcast_loss_units_init(pcast_loss_units *units, const pcast_kernel *kernel)
+void pcast_loss_units_init(pcast_loss_units *units, const pcast_kernel *kernel, pcast_cpu cpu)
 {
     const pcast_format format = kernel->p_format;
     const int width = pcast_format_width(format);
     const double scale = (double)kernel->scale;
     *units = (pcast_loss_units){
+        .engine = pcast_measure_engine_for(cpu),
         .scale = scale,
         .p_scale = kernel->scale_at == PCAST_SCALE_AT_EXPONENT ? scale : 1,
         .inside = kernel->sum_scale == PCAST_SUM_SCALE_IN ? scale : 1,
@@ -37,11 +38,6 @@ void pcast_loss_start(pcast_loss_meter *meter, const pcast_loss_units *units,
     for (size_t s = 0; s < splits; s++)
         parts[s] = (pcast_loss_part){0};
 }
-
-/* Sums of one block, by lane. */
-typedef struct lane_sums {
-    double mass[LANES], kept[LANES], error[LANES];
-} lane_sums;
 
 static double tree(double lane[LANES])
 {
@@ -94,6 +90,50 @@ static void add_products(pcast_loss_part *part, const pcast_loss_units *units,
     part->qq = (alpha * alpha) * part->qq + sums.qq;
 }
 
+/* A block that is all visible and without sinks, P in 8 bits. */
+static void sum_block(pcast_loss_meter *meter, const pcast_tile *tile, pcast_loss_sums *sums)
+{
+    const pcast_loss_units *units = meter->units;
+    pcast_loss *loss = &meter->loss;
+    const pcast_loss_block block = {.count = tile->count,
+                                    .p = tile->p,
+                                    .scaled = tile->scaled,
+                                    .codes = tile->p8,
+                                    .p_scale = units->p_scale,
+                                    .value = units->value,
+                                    .overflow_bound = units->overflow_bound,
+                                    .sign = units->sign,
+                                    .least_normal = units->least_normal};
+    units->engine->loss(&block, sums);
+    loss->unmasked += sums->positive;
+    loss->saturated += sums->saturated;
+    loss->other += sums->positive;
+    loss->flushed += sums->flushed;
+    loss->outside += sums->positive;
+    loss->outside_flushed += sums->flushed;
+    loss->subnormal += sums->subnormal;
+}
+
+/* Any block, key by key. */
+static void sum_keys(pcast_loss_meter *meter, const pcast_tile *tile, const uint8_t *is_sink,
+                     int outside, pcast_loss_sums *sums)
+{
+    const pcast_loss_units *units = meter->units;
+    for (size_t i = 0; i < tile->count; i++) {
+        double p, q;
+        key_values(units, tile, i, &p, &q);
+        const double difference = p - q;
+        sums->error[i % LANES] += difference * difference;
+        const int seen = i >= tile->first_visible && i - tile->first_visible < tile->visible;
+        if (seen && !is_sink[i]) {
+            sums->mass[i % LANES] += p;
+            sums->kept[i % LANES] += q;
+        }
+        if (seen && p > 0)
+            count_key(&meter->loss, units, tile->scaled[i], tile->p8[i], q, !is_sink[i], outside);
+    }
+}
+
 void pcast_loss_tile(pcast_loss_meter *meter, const pcast_tile *tile, const uint8_t *is_sink)
 {
     const pcast_loss_units *units = meter->units;
@@ -102,20 +142,11 @@ void pcast_loss_tile(pcast_loss_meter *meter, const pcast_tile *tile, const uint
     for (size_t i = 0; i < tile->count; i++)
         outside &= !is_sink[i];
 
-    lane_sums sums = {0};
-    for (size_t i = 0; i < tile->count; i++) {
-        double p, q;
-        key_values(units, tile, i, &p, &q);
-        const double difference = p - q;
-        sums.error[i % LANES] += difference * difference;
-        const int seen = i >= tile->first_visible && i - tile->first_visible < tile->visible;
-        if (seen && !is_sink[i]) {
-            sums.mass[i % LANES] += p;
-            sums.kept[i % LANES] += q;
-        }
-        if (seen && p > 0)
-            count_key(&meter->loss, units, tile->scaled[i], tile->p8[i], q, !is_sink[i], outside);
-    }
+    pcast_loss_sums sums = {0};
+    if (units->narrow && outside && tile->visible == tile->count)
+        sum_block(meter, tile, &sums);
+    else
+        sum_keys(meter, tile, is_sink, outside, &sums);
     const double alpha = (double)tile->alpha;
     part->mass = alpha * part->mass + tree(sums.mass);
     part->kept = alpha * part->kept + tree(sums.kept);

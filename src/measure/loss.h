@@ -3,11 +3,13 @@
 #ifndef PCAST_MEASURE_LOSS_H
 #define PCAST_MEASURE_LOSS_H
 
+#include "measure/engine.h"
 #include "pcast/measure.h"
 #include "softmax/row.h"
 
 /* What a kernel's P and its codes stand for. */
 typedef struct pcast_loss_units {
+    const pcast_measure_engine *engine;
     double scale;                /* S */
     double p_scale;              /* S where the exponential already contains it, else 1 */
     double inside;               /* S where the row sum contains it, else 1 */
@@ -17,7 +19,7 @@ typedef struct pcast_loss_units {
     double value[256]; /* decode(code) / S of an 8-bit P */
 } pcast_loss_units;
 
-void pcast_loss_units_init(pcast_loss_units *units, const pcast_kernel *kernel);
+void pcast_loss_units_init(pcast_loss_units *units, const pcast_kernel *kernel, pcast_cpu cpu);
 
 /* Sums over the keys of one split, with P and its cast free of S. */
 typedef struct pcast_loss_part {

@@ -10,8 +10,8 @@
 /* Keys whose weights are worked out at once. */
 enum { KEYS = 128 };
 
-void pcast_reference_start(pcast_reference *reference, const pcast_engine *engine, double max,
-                           double *o, double *o_lost, size_t dim)
+void pcast_reference_start(pcast_reference *reference, const pcast_measure_engine *engine,
+                           double max, double *o, double *o_lost, size_t dim)
 {
     *reference =
         (pcast_reference){.engine = engine, .max = max, .dim = dim, .o = o, .o_lost = o_lost};
@@ -46,7 +46,7 @@ void pcast_reference_finish(pcast_reference *reference)
         reference->o[c] = (reference->o[c] + reference->o_lost[c]) / l;
 }
 
-void pcast_reference_row(pcast_reference *reference, const pcast_engine *engine,
+void pcast_reference_row(pcast_reference *reference, const pcast_measure_engine *engine,
                          const float *scores, const float *values, size_t count,
                          const float *sink_logit, double *o, size_t dim)
 {

@@ -4,7 +4,7 @@
 #ifndef PCAST_MEASURE_REFERENCE_H
 #define PCAST_MEASURE_REFERENCE_H
 
-#include "softmax/engine.h"
+#include "measure/engine.h"
 
 #include <stddef.h>
 
@@ -23,7 +23,7 @@ static inline void pcast_sum_add(pcast_sum *sum, double x)
 }
 
 typedef struct pcast_reference {
-    const pcast_engine *engine;
+    const pcast_measure_engine *engine;
     double max;
     pcast_sum l;
     size_t dim;
@@ -32,8 +32,8 @@ typedef struct pcast_reference {
 } pcast_reference;
 
 /* max is the largest visible score; o and o_lost are the caller's. */
-void pcast_reference_start(pcast_reference *reference, const pcast_engine *engine, double max,
-                           double *o, double *o_lost, size_t dim);
+void pcast_reference_start(pcast_reference *reference, const pcast_measure_engine *engine,
+                           double max, double *o, double *o_lost, size_t dim);
 
 /* Adds keys in ascending order; scores [count] in nats, -Inf for masked keys, whose values are not
  * read. */
@@ -48,7 +48,7 @@ void pcast_reference_finish(pcast_reference *reference);
 
 /* All of that for one row: visible scores[count] and their values, a learned sink's logit or NULL,
  * o[2][dim] the caller's. */
-void pcast_reference_row(pcast_reference *reference, const pcast_engine *engine,
+void pcast_reference_row(pcast_reference *reference, const pcast_measure_engine *engine,
                          const float *scores, const float *values, size_t count,
                          const float *sink_logit, double *o, size_t dim);
 

@@ -23,12 +23,6 @@ typedef struct pcast_engine {
                        const float *v, size_t count, size_t dim);
     /* x[i] = exp(x[i]), with base2 exp2(x[i]): those of math.h. */
     void (*exponentials)(float *x, size_t n, int base2);
-    /* w[i] = exp(scores[i] - max) in binary64: that of math.h. */
-    void (*weights)(const float *scores, double max, double *w, size_t n);
-    /* For each key with a weight other than zero, in ascending order, and each channel:
-     * x = w * v, s = o + x, lost += what the addition lost, o = s (docs/numerics.md, section 5). */
-    void (*reference)(double *o, double *lost, const double *w, const float *v, size_t count,
-                      size_t dim);
 } pcast_engine;
 
 /* The fastest engine at or below the level. */

@@ -74,23 +74,6 @@ static void accumulate_channels(float *o, float alpha, const float *p, const flo
     }
 }
 
-/* Channels from `first` on; a weight of zero adds nothing, whatever V is. */
-static void reference_channels(double *o, double *lost, const double *w, const float *v,
-                               size_t count, size_t dim, size_t first)
-{
-    for (size_t key = 0; key < count; key++) {
-        if (w[key] == 0)
-            continue;
-        for (size_t c = first; c < dim; c++) {
-            const double x = w[key] * (double)v[key * dim + c];
-            const double s = o[c] + x;
-            const double part = s - o[c];
-            lost[c] += (o[c] - (s - part)) + (x - part);
-            o[c] = s;
-        }
-    }
-}
-
 #if defined(PCAST_ENGINE_SIMD)
 #include "softmax/engine_simd.h"
 #else
@@ -100,24 +83,12 @@ static void exponentials(float *x, size_t n, int base2)
         x[i] = base2 ? pcast_exp2_f32(x[i]) : pcast_exp_f32(x[i]);
 }
 
-static void weights(const float *scores, double max, double *w, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        w[i] = pcast_exp_f64((double)scores[i] - max);
-}
-
 static void accumulate(float *const *o, const float *alpha, const float *const *p, size_t rows,
                        const float *v, size_t count, size_t dim)
 {
     for (size_t r = 0; r < rows; r++)
         accumulate_channels(o[r], alpha[r], p[r], v, count, dim, 0);
 }
-
-static void reference(double *o, double *lost, const double *w, const float *v, size_t count,
-                      size_t dim)
-{
-    reference_channels(o, lost, w, v, count, dim, 0);
-}
 #endif
 
-const pcast_engine PCAST_ENGINE = {dot, sum, maximum, accumulate, exponentials, weights, reference};
+const pcast_engine PCAST_ENGINE = {dot, sum, maximum, accumulate, exponentials};

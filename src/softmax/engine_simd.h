@@ -29,22 +29,6 @@ static void exponentials(float *x, size_t n, int base2)
     }
 }
 
-static void weights(const float *scores, double max, double *w, size_t n)
-{
-    size_t i = 0;
-    for (; i + PCAST_LANES <= n; i += PCAST_LANES) {
-        const pcast_vd z = __builtin_convertvector(pcast_vf_load(scores + i), pcast_vd);
-        const pcast_vd y = pcast_exp_f64_vector(z - max);
-        memcpy(w + i, &y, sizeof y);
-    }
-    if (i < n) {
-        pcast_vf z = {0};
-        memcpy(&z, scores + i, (n - i) * sizeof *scores);
-        const pcast_vd y = pcast_exp_f64_vector(__builtin_convertvector(z, pcast_vd) - max);
-        memcpy(w + i, &y, (n - i) * sizeof *w);
-    }
-}
-
 /* `rows` of at most ROWS rows; channels c .. c + VECTORS * PCAST_WIDE_LANES - 1. */
 static inline void product_tile(float *const *o, const float *alpha, const float *const *p,
                                 const int rows, const float *v, size_t count, size_t dim, size_t c)
@@ -103,40 +87,6 @@ static void accumulate(float *const *o, const float *alpha, const float *const *
         product_rows(o, alpha, p, rows, v, count, dim, c);
     for (size_t r = 0; c < dim && r < rows; r++)
         accumulate_channels(o[r], alpha[r], p[r], v, count, dim, c);
-}
-
-/* Channels c .. c + REFERENCE_VECTORS * PCAST_LANES - 1. */
-enum { REFERENCE_VECTORS = 4 };
-
-static inline void reference_tile(double *o, double *lost, const double *w, const float *v,
-                                  size_t count, size_t dim)
-{
-    pcast_vd sum[REFERENCE_VECTORS], rest[REFERENCE_VECTORS];
-    memcpy(sum, o, sizeof sum);
-    memcpy(rest, lost, sizeof rest);
-    for (size_t key = 0; key < count; key++) {
-        if (w[key] == 0)
-            continue;
-        for (int k = 0; k < REFERENCE_VECTORS; k++) {
-            const pcast_vf value = pcast_vf_load(v + key * dim + k * PCAST_LANES);
-            const pcast_vd x = w[key] * __builtin_convertvector(value, pcast_vd);
-            const pcast_vd s = sum[k] + x, part = s - sum[k];
-            rest[k] += (sum[k] - (s - part)) + (x - part);
-            sum[k] = s;
-        }
-    }
-    memcpy(o, sum, sizeof sum);
-    memcpy(lost, rest, sizeof rest);
-}
-
-static void reference(double *o, double *lost, const double *w, const float *v, size_t count,
-                      size_t dim)
-{
-    enum { TILE = REFERENCE_VECTORS * PCAST_LANES };
-    size_t c = 0;
-    for (; c + TILE <= dim; c += TILE)
-        reference_tile(o + c, lost + c, w, v + c, count, dim);
-    reference_channels(o, lost, w, v, count, dim, c);
 }
 
 #endif

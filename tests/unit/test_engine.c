@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Every engine of this processor against the scalar one, by bits: odd lengths, misaligned and
  * padded buffers, subnormals, ties, infinities, NaN. */
+#include "measure/engine.h"
 #include "softmax/engine.h"
 
 #include "base/bits.h"
 #include "math/math.h"
+#include "pcast/format.h"
 #include "unit.h"
 
 #include <math.h>
@@ -88,7 +90,7 @@ static void test_weights(void **state)
                 z[i] = i % 17 == 3 ? -INFINITY : (float)(n % 2 ? 800 : 20) * number(&random, 3);
             for (size_t i = 0; i < MOST + GUARD; i++)
                 w[i] = expected[i] = 7;
-            pcast_engine_for(levels[l])->weights(z + 1, max, w, n);
+            pcast_measure_engine_for(levels[l])->weights(z + 1, max, w, n);
             for (size_t i = 0; i < n; i++)
                 expected[i] = pcast_exp_f64((double)z[1 + i] - max);
             assert_bits(expected, w, sizeof w, "weights", levels[l], n);
@@ -166,8 +168,8 @@ static void test_reference(void **state)
                 o[0][c] = o[1][c] = test_uniform(&random);
                 lost[0][c] = lost[1][c] = 0x1p-60 * test_uniform(&random);
             }
-            pcast_engine_scalar.reference(o[0], lost[0], w, v + 1, count, dim);
-            pcast_engine_for(levels[l])->reference(o[1], lost[1], w, v + 1, count, dim);
+            pcast_measure_engine_scalar.reference(o[0], lost[0], w, v + 1, count, dim);
+            pcast_measure_engine_for(levels[l])->reference(o[1], lost[1], w, v + 1, count, dim);
             for (size_t c = 0; c < dim; c++) /* infinities leave NaN in what was lost */
                 if (lost[0][c] != lost[0][c] && lost[1][c] != lost[1][c])
                     lost[0][c] = lost[1][c] = 0;
@@ -176,12 +178,39 @@ static void test_reference(void **state)
         }
 }
 
+/* Sums and counts of a block of every length, with codes of every kind. */
+static void test_loss(void **state)
+{
+    (void)state;
+    uint64_t random = 6;
+    double value[256];
+    for (uint32_t code = 0; code < 256; code++)
+        value[code] = pcast_decode_f64(PCAST_E4M3, code) / 448;
+    value[0x7F] = value[0xFF] = 1;
+    for (size_t l = 0; l < 2; l++)
+        for (size_t n = 0; n < MOST; n++) {
+            float p[MOST + 1], scaled[MOST + 1];
+            uint32_t codes[MOST + 1];
+            for (size_t i = 0; i <= MOST; i++) {
+                p[i] = i % 6 == 0 ? 0 : (float)exp(-20 * test_uniform(&random));
+                scaled[i] = (float)(n % 4 == 0 ? 600 : 448) * p[i];
+                codes[i] = i % 4 ? (uint32_t)(256 * test_uniform(&random)) : (uint32_t)i % 12;
+            }
+            const pcast_loss_block block = {n,     p + 1, scaled + 1, codes + 1, n % 2 ? 448 : 1,
+                                            value, 464,   0x80,       8};
+            pcast_loss_sums expected, got;
+            pcast_measure_engine_scalar.loss(&block, &expected);
+            pcast_measure_engine_for(levels[l])->loss(&block, &got);
+            assert_bits(&expected, &got, sizeof got, "loss", levels[l], n);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exponentials), cmocka_unit_test(test_weights),
         cmocka_unit_test(test_sums),         cmocka_unit_test(test_accumulate),
-        cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_reference),    cmocka_unit_test(test_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

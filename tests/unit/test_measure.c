@@ -24,7 +24,8 @@ static void test_reference(void **state)
     }
     double o[DIM], lost[DIM];
     pcast_reference reference;
-    pcast_reference_start(&reference, pcast_engine_for(pcast_cpu_detect()), max, o, lost, DIM);
+    pcast_reference_start(&reference, pcast_measure_engine_for(pcast_cpu_detect()), max, o, lost,
+                          DIM);
     pcast_reference_add(&reference, scores, values, 200);
     pcast_reference_add(&reference, scores + 200, values + 200 * DIM, KEYS - 200);
     pcast_reference_finish(&reference);
@@ -56,7 +57,7 @@ static void test_reference_is_compensated(void **state)
     const float scores[4] = {0, 0, 0, 0}, values[4] = {0x1p60f, 1, -0x1p60f, 2};
     double o, lost;
     pcast_reference reference;
-    pcast_reference_start(&reference, pcast_engine_for(PCAST_CPU_SCALAR), 0, &o, &lost, 1);
+    pcast_reference_start(&reference, pcast_measure_engine_for(PCAST_CPU_SCALAR), 0, &o, &lost, 1);
     pcast_reference_add(&reference, scores, values, 4);
     pcast_reference_finish(&reference);
     assert_bits_f64(o, 0.75);
@@ -76,7 +77,7 @@ static void test_loss(void **state)
     (void)state;
     const pcast_kernel kernel = {.block = 4, .scale = 1};
     pcast_loss_units units;
-    pcast_loss_units_init(&units, &kernel);
+    pcast_loss_units_init(&units, &kernel, pcast_cpu_detect());
     pcast_loss_meter meter;
     pcast_loss_part part;
     pcast_loss_start(&meter, &units, &part, 1);
@@ -119,7 +120,7 @@ static void test_saturated_and_nan(void **state)
     (void)state;
     const pcast_kernel kernel = {.block = 4, .scale = 464};
     pcast_loss_units units;
-    pcast_loss_units_init(&units, &kernel);
+    pcast_loss_units_init(&units, &kernel, pcast_cpu_detect());
     pcast_loss_meter meter;
     pcast_loss_part part;
     pcast_loss_start(&meter, &units, &part, 1);
