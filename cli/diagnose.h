@@ -47,15 +47,13 @@ typedef struct diagnosed {
  */
 int diagnose_is_predicted(const diagnose_options *options);
 
-/* Over all heads: mean and largest ratio of a candidate's error to the best of the same head. */
-void diagnose_regret(const diagnosed *all, size_t candidate, double *mean, double *largest);
+/* A candidate over all heads. */
+pcast_regret diagnose_regret(const diagnosed *all, size_t candidate);
 
-/* The candidate that is the kernel as it is, but for the format of its output; candidate_count
- * where none is. */
+/* The candidate that is the kernel as it is, but for its output in FP32. */
 size_t diagnose_own(const diagnose_options *options, const diagnosed *all);
 
-/* A head's relative error with the kernel as it is: without its output's rounding where
- * diagnose_own finds it. */
+/* A head's relative error with the kernel as it is, output in FP32. */
 double diagnose_error_now(const diagnose_options *options, const diagnosed *all, size_t head);
 
 /* "order=..., scale=..., rescale_threshold=...": a candidate's fields. */

@@ -13,38 +13,19 @@ int diagnose_is_predicted(const diagnose_options *options)
            grid_beyond_theory(&options->kernel) == PCAST_FIELD_COUNT;
 }
 
-void diagnose_regret(const diagnosed *all, size_t candidate, double *mean, double *largest)
+pcast_regret diagnose_regret(const diagnosed *all, size_t candidate)
 {
-    *mean = *largest = 0;
-    for (size_t h = 0; h < all->count; h++) {
-        const double *row = all->errors + h * all->candidate_count;
-        double best = INFINITY;
-        for (size_t i = 0; i < all->candidate_count; i++)
-            best = row[i] < best ? row[i] : best;
-        const double ratio = pcast_error_ratio(row[candidate], best);
-        *mean += ratio / (double)all->count;
-        *largest = ratio > *largest || ratio != ratio ? ratio : *largest;
-    }
+    return pcast_regret_of(all->errors, all->candidate_count, all->count, candidate);
 }
 
 size_t diagnose_own(const diagnose_options *options, const diagnosed *all)
 {
-    const pcast_kernel *kernel = &options->kernel;
-    const int in_log2 =
-        kernel->threshold_unit == PCAST_THRESHOLD_LOG2 || kernel->rescale_threshold == 0;
-    size_t i = 0;
-    while (i < all->candidate_count && !(in_log2 && all->candidates[i].order == kernel->order &&
-                                         all->candidates[i].scale == kernel->scale &&
-                                         all->candidates[i].tau == kernel->rescale_threshold))
-        i++;
-    return i;
+    return pcast_candidate_own(&options->kernel, all->candidates, all->candidate_count);
 }
 
 double diagnose_error_now(const diagnose_options *options, const diagnosed *all, size_t head)
 {
-    const size_t own = diagnose_own(options, all);
-    return own < all->candidate_count ? all->errors[head * all->candidate_count + own]
-                                      : all->heads[head].diagnosis.simulated.rel_l2;
+    return all->errors[head * all->candidate_count + diagnose_own(options, all)];
 }
 
 void diagnose_setting(const diagnose_options *options, const pcast_candidate *candidate, char *text,
@@ -101,39 +82,15 @@ void diagnose_stage_shares(const pcast_budget *budget, double shares[DIAGNOSE_ST
         shares[s] /= sum;
 }
 
-/* Mean over heads of the error now. */
-static double mean_error_now(const diagnose_options *options, const diagnosed *all)
-{
-    double sum = 0;
-    for (size_t h = 0; h < all->count; h++)
-        sum += diagnose_error_now(options, all, h);
-    return sum / (double)all->count;
-}
-
-/* Is the kernel as it is among those whose errors tie with the recommended one's? */
-static int own_ties(const diagnosed *all, size_t own)
-{
-    double least = INFINITY, mean = NAN, largest;
-    for (size_t i = 0; i < all->candidate_count; i++) {
-        diagnose_regret(all, i, &mean, &largest);
-        least = mean < least ? mean : least;
-    }
-    if (own < all->candidate_count)
-        diagnose_regret(all, own, &mean, &largest);
-    return own < all->candidate_count && mean <= least * (1 + PCAST_CHOICE_TIE);
-}
-
 /* "now it is ...", or nothing where nothing changes. */
-static void describe_now(const diagnose_options *options, const diagnosed *all, size_t own,
-                         char text[96])
+static void describe_now(const diagnosed *all, size_t own, char text[96])
 {
-    const double now = 100 * mean_error_now(options, all);
+    const double now = diagnose_regret(all, own).error;
     text[0] = '\0';
     if (isnan(now))
         snprintf(text, 96, ", now outputs are NaN");
     else if (own != all->overall.best)
-        snprintf(text, 96, ", now it is %.3g %%%s", now,
-                 own < all->candidate_count ? "" : " with the output's rounding");
+        snprintf(text, 96, ", now it is %.3g %%", 100 * now);
 }
 
 void diagnose_advice(const diagnose_options *options, const diagnosed *all, char *text, size_t size)
@@ -141,24 +98,22 @@ void diagnose_advice(const diagnose_options *options, const diagnosed *all, char
     const pcast_choice *choice = &all->overall;
     const size_t own = diagnose_own(options, all), others = choice->ties - 1;
     char setting[128], heads[48], now[96], ties[128] = "";
-    double mean, largest;
     if (!isfinite(choice->error)) {
         snprintf(text, size, "No setting that was tried has a finite error in every head.");
         return;
     }
     diagnose_setting(options, &all->candidates[choice->best], setting, sizeof setting);
-    diagnose_regret(all, choice->best, &mean, &largest);
-    describe_now(options, all, own, now);
+    describe_now(all, own, now);
     snprintf(heads, sizeof heads, all->count == 1 ? "this head" : "all %zu heads", all->count);
     if (others > 0)
         snprintf(ties, sizeof ties, " %zu other setting%s within %g %% of the least%s.", others,
                  others == 1 ? " is" : "s are", 100 * PCAST_CHOICE_TIE,
-                 own != choice->best && own_ties(all, own) ? ", the kernel's own among them" : "");
+                 own != choice->best && choice->own_ties ? ", the kernel's own among them" : "");
     snprintf(
         text, size,
         "One setting for %s: %s%s. With it the mean relative error is %.3g %%%s. In no head is "
         "it more than %.2f times the least that order, S and threshold allow.%s Headroom %.2f "
         "powers of two.",
         heads, setting, own == choice->best ? ", as the kernel has it" : "", 100 * choice->error,
-        now, largest, ties, choice->headroom);
+        now, diagnose_regret(all, choice->best).largest, ties, choice->headroom);
 }

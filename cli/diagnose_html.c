@@ -114,7 +114,6 @@ static int put_figure(FILE *out, const diagnose_page *page, const char *id, cons
 static int put_figures(FILE *out, const diagnose_page *page)
 {
     const int predicted = diagnose_is_predicted(page->options);
-    const int own = diagnose_own(page->options, page->all) < page->all->candidate_count;
     int code = put_figure(
         out, page, "trade-off", "What order, S and threshold cost",
         "Error of every setting over the least that any reaches in the same head, mean over heads, "
@@ -134,11 +133,8 @@ static int put_figures(FILE *out, const diagnose_page *page)
     if (code == EXIT_OK)
         code = put_figure(
             out, page, "errors", "Error now and with the recommended setting",
-            own ? "Relative L2 error of each head's output against exact attention, output in FP32 "
-                  "in both: heads below the line gain, those above it lose."
-                : "Relative L2 error of each head's output against exact attention: heads below "
-                  "the line gain, those above it lose. Now includes the rounding of the output, "
-                  "the recommended setting does not.",
+            "Relative L2 error of each head's output against exact attention, output in FP32 "
+            "in both: heads below the line gain, those above it lose.",
             diagnose_figure_errors);
     if (code == EXIT_OK && page->options->quantize)
         code = put_figure(

@@ -27,11 +27,11 @@ static void close_table(FILE *out)
     fprintf(out, "</tbody>\n</table>\n</div>\n");
 }
 
-/* A number in a cell; a dash where there is none. */
+/* A number in a cell; a dash where there is none that is finite. */
 static void put_number(FILE *out, const char *format, double value)
 {
     fprintf(out, "<td>");
-    if (isnan(value))
+    if (!isfinite(value))
         fprintf(out, "&#8211;");
     else
         fprintf(out, format, value);
@@ -104,14 +104,14 @@ void diagnose_put_stages(FILE *out, const diagnosed *all)
 
 typedef struct ranked {
     size_t candidate;
-    double mean, largest;
+    pcast_regret regret;
 } ranked;
 
 static int by_mean(const void *a, const void *b)
 {
     const ranked *one = a, *other = b;
-    const double x = isnan(one->mean) ? INFINITY : one->mean;
-    const double y = isnan(other->mean) ? INFINITY : other->mean;
+    const double x = isnan(one->regret.mean) ? INFINITY : one->regret.mean;
+    const double y = isnan(other->regret.mean) ? INFINITY : other->regret.mean;
     if (x != y)
         return x < y ? -1 : 1;
     return one->candidate < other->candidate ? -1 : one->candidate > other->candidate;
@@ -127,7 +127,7 @@ void diagnose_put_candidates(FILE *out, const diagnose_options *options, const d
         isfinite(all->overall.error) ? all->overall.best : (size_t)PCAST_CANDIDATES_MAX;
     for (size_t i = 0; i < all->candidate_count; i++) {
         order[i].candidate = i;
-        diagnose_regret(all, i, &order[i].mean, &order[i].largest);
+        order[i].regret = diagnose_regret(all, i);
     }
     qsort(order, all->candidate_count, sizeof order[0], by_mean);
     open_table(out, "candidates-table", "Settings: error over the least in the same head", names,
@@ -138,8 +138,8 @@ void diagnose_put_candidates(FILE *out, const diagnose_options *options, const d
             continue;
         fprintf(out, "<tr>");
         put_candidate(out, &all->candidates[candidate]);
-        put_number(out, "%.3f", order[i].mean);
-        put_number(out, "%.3f", order[i].largest);
+        put_number(out, "%.3f", order[i].regret.mean);
+        put_number(out, "%.3f", order[i].regret.largest);
         fprintf(out, "<td>%s%s%s</td></tr>\n", candidate == best ? "recommended" : "",
                 candidate == best && candidate == own ? ", " : "",
                 candidate == own ? "as it is" : "");

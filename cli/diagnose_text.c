@@ -88,16 +88,13 @@ void diagnose_write_trade_off(csv_writer *csv, const diagnosed *all)
                                         "mean_rel_l2", "mean_ratio", "largest_ratio"};
     csv_names(csv, names, sizeof names / sizeof names[0]);
     for (size_t i = 0; i < all->candidate_count; i++) {
-        double mean, largest, error = 0;
-        diagnose_regret(all, i, &mean, &largest);
-        for (size_t h = 0; h < all->count; h++)
-            error += all->errors[h * all->candidate_count + i] / (double)all->count;
+        const pcast_regret regret = diagnose_regret(all, i);
         csv_text(csv, pcast_order_name(all->candidates[i].order));
         csv_number(csv, (double)all->candidates[i].scale);
         csv_number(csv, (double)all->candidates[i].tau);
-        csv_number(csv, error);
-        csv_number(csv, mean);
-        csv_number(csv, largest);
+        csv_number(csv, regret.error);
+        csv_number(csv, regret.mean);
+        csv_number(csv, regret.largest);
         csv_end(csv);
     }
 }

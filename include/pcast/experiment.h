@@ -33,7 +33,8 @@ typedef struct pcast_summary {
     double mse;               /* mean over rows and channels of squared error */
     double mse_se;            /* standard error over rows of the rows' means */
     double mse_given_p;       /* mean of its expectation given P */
-    double rel_l2;            /* sqrt(sum of squared errors / sum of squared references) */
+    double rel_l2;            /* sqrt(sum of squared errors / sum of squared references); 0 where
+                                 both are 0, infinite where only the references are */
     double max_abs;           /* largest error */
 } pcast_summary;
 
