@@ -44,26 +44,27 @@ static void put_item(FILE *out, const char *term, const char *text)
 
 static void put_top(FILE *out, const diagnose_options *options, const diagnosed *all)
 {
-    char keys[48], mask[64], advice[1024];
+    char keys[48], sinks[48], mask[64], advice[DIAGNOSE_ADVICE_MAX];
     const size_t layers = layers_count(&options->input);
     fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                  "style-src 'unsafe-inline'\">\n<title>What ");
-    html_text(out, options->spec);
+    html_text(out, options->label);
     fprintf(out, " does to these heads</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n",
             style);
     fprintf(out, "<h1>What <code>");
-    html_text(out, options->spec);
+    html_text(out, options->label);
     fprintf(out, "</code> does to these heads</h1>\n<dl class=\"inputs\">\n");
     static const char *const names[LAYER_FILES] = {"Q", "K", "V", "Scores"};
     for (int i = 0; i < LAYER_FILES; i++)
         if (options->input.paths[i] != NULL)
             put_item(out, names[i], options->input.paths[i]);
     pcast_kernel_get(&options->kernel, PCAST_FIELD_MASK, mask, sizeof mask);
-    fprintf(out, "</dl>\n<p>%zu layer%s, %zu head%s, %s keys, %zu sink%s a head; mask %s.</p>\n",
+    fprintf(out, "</dl>\n<p>%zu layer%s, %zu head%s, %s keys, %s sink%s a head; mask %s.</p>\n",
             layers, layers == 1 ? "" : "s", all->count, all->count == 1 ? "" : "s",
-            diagnose_keys(all, keys), all->sinks, all->sinks == 1 ? "" : "s", mask);
+            diagnose_span(all->keys, keys), diagnose_span(all->sinks, sinks),
+            all->sinks.most == 1 ? "" : "s", mask);
     diagnose_advice(options, all, advice, sizeof advice);
     fprintf(out, "<p class=\"advice\"><strong>Advice.</strong> ");
     html_text(out, advice);

@@ -61,7 +61,9 @@ void diagnose_put_heads(FILE *out, const diagnose_options *options, const diagno
     };
     const int predicted = diagnose_is_predicted(options);
     open_table(out, "heads-table",
-               "Every head: as the kernel is, its own best setting, and the one setting for all",
+               "Every head: as the kernel is, its own best setting, and the one setting for all; "
+               "errors with "
+               "the output in FP32",
                names, sizeof names / sizeof names[0]);
     for (size_t h = 0; h < all->count; h++) {
         const pcast_diagnosis *d = &all->heads[h].diagnosis;
@@ -73,7 +75,7 @@ void diagnose_put_heads(FILE *out, const diagnose_options *options, const diagno
         put_number(out, "%.3g", 100 * d->simulated.underflow);
         put_number(out, "%.3g", 100 * d->simulated.saturated);
         put_number(out, "%.5g", 100 * d->simulated.mass_kept);
-        put_number(out, "%.2g", 100 * d->simulated.rel_l2);
+        put_number(out, "%.2g", 100 * diagnose_error_now(options, all, h));
         put_candidate(out, &all->candidates[d->choice.best]);
         put_number(out, "%.2g", 100 * d->choice.error);
         put_number(out, "%.2g", 100 * all->errors[h * all->candidate_count + all->overall.best]);

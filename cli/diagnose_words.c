@@ -69,8 +69,10 @@ static void put_losses(FILE *out, double lost, double kept, double error)
 {
     put_percent(out, "loses ", 3, lost);
     put_percent(out, " of its keys, whose P the cast turns into zero, and keeps ", 5, kept);
-    put_percent(out, " of the attention on keys that are no sinks; the error of its output is ", 2,
-                error);
+    put_percent(out,
+                " of the attention on keys that are no sinks; the error of its output, rounding "
+                "included, is ",
+                2, error);
     fprintf(out, ". ");
 }
 

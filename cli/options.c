@@ -59,6 +59,13 @@ int cli_check_kernel(const char *name, const char *option, const char *spec,
     return cli_fail(cli_exit_code(status), name, "%s%.100s: %s", option, spec, err.text);
 }
 
+const char *cli_kernel_label(const char *spec, const char *mask, char text[PCAST_SPEC_MAX])
+{
+    const char *before = mask == NULL ? "" : strchr(spec, ':') != NULL ? ";mask=" : ":mask=";
+    snprintf(text, PCAST_SPEC_MAX, "%s%s%s", spec, before, mask != NULL ? mask : "");
+    return text;
+}
+
 void *cli_alloc(size_t count, size_t size)
 {
     void *memory = calloc(count > 0 ? count : 1, size);

@@ -136,7 +136,7 @@ def check_sound(name, raw):
 
 
 def percent(value, digits):
-    return "\u2013" if value == "nan" else f"{100 * float(value):.{digits}g}"
+    return "\u2013" if value in ("nan", "inf") else f"{100 * float(value):.{digits}g}"
 
 
 def check_numbers(page, rows, trade_off, quantized):
@@ -148,17 +148,17 @@ def check_numbers(page, rows, trade_off, quantized):
         assert cells[2] == f"{float(row['gap']):.1f}" and cells[3] == f"{float(row['score_sd']):.2f}", cells
         assert cells[5] == (percent(row["theory_shape"], 3) if row["theory_shape"] else "\u2013"), cells
         assert cells[6:10] == [percent(row["underflow"], 3), percent(row["saturated"], 3),
-                               percent(row["mass_kept"], 5), percent(row["rel_l2"], 2)], cells
+                               percent(row["mass_kept"], 5), percent(row["now_rel_l2"], 2)], cells
         assert cells[10:14] == [row["best_order"], row["best_scale"], row["best_threshold"],
                                 percent(row["best_rel_l2"], 2)], cells
     settings = page.tables[2 if quantized else 1][1:]
     known = {(t["order"], t["scale"], t["rescale_threshold"]): t for t in trade_off}
     means = [float(known[tuple(cells[:3])]["mean_ratio"]) for cells in settings]
     assert means[:15] == sorted(means[:15]), means
-    assert means[0] == min(float(t["mean_ratio"]) for t in trade_off if t["mean_ratio"] != "nan")
+    assert means[0] == min(float(t["mean_ratio"]) for t in trade_off if t["mean_ratio"] not in ("nan", "inf"))
     for cells in settings:
         row = known[tuple(cells[:3])]
-        assert cells[3:5] == [f"{float(row[n]):.3f}" if row[n] != "nan" else "\u2013"
+        assert cells[3:5] == [f"{float(row[n]):.3f}" if row[n] not in ("nan", "inf") else "\u2013"
                               for n in ("mean_ratio", "largest_ratio")], cells
     assert sum("recommended" in cells[5] for cells in settings) == 1
 
