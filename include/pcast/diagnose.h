@@ -33,7 +33,8 @@ pcast_kernel pcast_candidate_kernel(const pcast_kernel *kernel, const pcast_cand
 /* What a head's scores look like. */
 typedef struct pcast_head_shape {
     double score_sd;    /* of the other keys' scores within a query, nats */
-    double lag_total;   /* mean over queries of (final maximum - first tile's), log2 units */
+    double lag_total;   /* mean over queries (and their splits, each with a maximum of its own) of
+                           (final maximum - first tile's), log2 units */
     double lag_largest; /* largest step of the running maximum from one tile to the next, log2 */
     double raising;     /* share of tiles after the first that raise the maximum */
     double underflow_normal; /* predicted: Phi((m - mean - D) / sd), mean over queries; forward */

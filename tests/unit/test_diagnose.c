@@ -122,19 +122,45 @@ static void test_scores(void **state)
     }
 }
 
-/* Saturation is predicted from the scores alone; the simulation counts it. */
+/* Saturation is predicted from the scores alone; the simulation counts it. Scores are integers, so
+ * that a lag of 4 nats is met exactly, and a threshold test of < differs from <=. */
 static void test_saturation(void **state)
 {
     (void)state;
-    pcast_kernel kernel;
-    diagnose("fa4-offset8-tau4", &kernel);
-    int some = 0;
-    for (size_t h = 0; h < CASES; h++) {
-        assert_near(found[h].shape.saturated, found[h].simulated.saturated,
-                    1e-6 + 0.02 * found[h].simulated.saturated);
-        some |= found[h].simulated.saturated > 0;
+    static const char *const specs[] = {
+        "fa4-offset8-tau4",
+        "fa4-offset8-tau4:order=forward;splits=2",
+        "fa4-offset8-tau4:order=forward;splits=3;traversal=strided",
+        "cudnn:scale=64",
+        "cudnn:scale=64;threshold_test=lt",
+        "fa4-offset8-tau4:learned_sink=initial;sink_logit=2",
+        "fa4-offset8-tau4:learned_sink=initial;sink_logit=2;splits=2",
+        "cudnn:scale=64;learned_sink=initial;sink_logit=1",
+        "torch-ref:scale=1024",
+        "fa4-offset8-tau4:splits=4", /* a block each: none */
+    };
+    double of_spec[sizeof specs / sizeof specs[0]] = {0};
+    for (size_t n = 0; n < sizeof specs / sizeof specs[0]; n++) {
+        pcast_kernel kernel;
+        pcast_error err = {""};
+        const pcast_heads experiment = diagnose(specs[n], &kernel);
+        for (size_t i = 0; i < sizeof k / sizeof k[0]; i++)
+            k[i] = nearbyintf(k[i]);
+        const pcast_run run = {.kernels = &kernel, .kernel_count = 1, .cpu = pcast_cpu_detect()};
+        if (pcast_diagnose(&experiment, &run, found, errors, &err) != PCAST_OK)
+            fail_msg("%s", err.text);
+        for (size_t h = 0; h < CASES; h++) {
+            const double counted = found[h].simulated.saturated;
+            if (!(fabs(found[h].shape.saturated - counted) <= 1e-6 + 0.001 * counted))
+                fail_msg("%s, head %zu: predicted %g, counted %g", specs[n], h,
+                         found[h].shape.saturated, counted);
+            of_spec[n] += counted;
+        }
+        print_message("%s: %g\n", specs[n], of_spec[n] / CASES);
     }
-    assert_true(some);
+    for (size_t n = 0; n < 9; n++)
+        assert_true(of_spec[n] > 0);
+    assert_true(of_spec[3] != of_spec[4]); /* the lags of exactly 4 nats */
 }
 
 enum { FINE_MAX = 700 };
