@@ -106,6 +106,7 @@ typedef struct pcast_head {
 } pcast_head;
 
 /* Fills heads[heads] and summaries[heads][kernel_count]; all kernels must solve the same problem.
+ * Those with a v_range read V divided down to it (docs/numerics.md, step 9.6).
  * NaN gap where no query sees a sink and two other keys. PCAST_ERR_INPUT names the tensor whose
  * rank, shape or a number that is not finite is wrong; PCAST_ERR_VALUE the field; PCAST_ERR_MEMORY.
  */

@@ -28,6 +28,13 @@ t sh -c "pcast diagnose --q q.npy --k k.npy --v zero.npy --mask causal --text | 
 { npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 96, 1), }" 384; yes "$(printf '\377\377\177\177')" | tr -d '\n' | head -c 384; } > huge.npy
 { npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 96, 96), }" 73728; } > s2.npy
 t sh -c "pcast diagnose --scores s2.npy --v huge.npy --mask causal --text | sed -n '3,5p;10p'"
+# V beyond the FP16 accumulator of sage2pp: scaled to the kernel's range, and without one.
+encoder="--q $DATA/whisper-tiny.en/encoder03_q.npy --k $DATA/whisper-tiny.en/encoder03_k.npy --v $DATA/whisper-tiny.en/encoder03_v.npy"
+t sh -c "pcast sweep --kernel sage2pp --kernel sage2pp:v_range=0 $encoder | cut -d, -f1-3,23"
+{ npy "{'descr': '<f2', 'fortran_order': False, 'shape': (1, 4, 64), }" 0
+  tail -c +129 "$DATA/whisper-tiny.en/encoder03_q.npy" | head -c 512; } > four.npy
+t sh -c "pcast diagnose --kernel sage2pp $encoder --q four.npy | cut -d, -f1,17-22"
+rm four.npy
 # Few keys: the default number of sinks is what fits.
 tokens 3 3
 t pcast diagnose $all --text
