@@ -45,7 +45,7 @@ void attend_write_budget(csv_writer *csv, const attend_options *options,
                          const pcast_attend_shape *shape, const pcast_attend_head *heads,
                          const pcast_budget *budgets)
 {
-    static const char *const names[] = {"kernel", "batch", "head"};
+    static const char *const names[] = {"kernel", "batch", "head", "mse"};
     char name[PCAST_SPEC_MAX];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         csv_text(csv, names[i]);
@@ -55,6 +55,7 @@ void attend_write_budget(csv_writer *csv, const attend_options *options,
         csv_text(csv, cli_kernel_label(options->spec, options->mask, name));
         csv_count(csv, heads[i].batch);
         csv_count(csv, heads[i].head);
+        csv_number(csv, budgets[i].all);
         csv_budget(csv, &budgets[i]);
         csv_end(csv);
     }

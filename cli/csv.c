@@ -81,7 +81,6 @@ void csv_known(csv_writer *writer, double value)
 void csv_budget_names(csv_writer *writer)
 {
     char name[32];
-    csv_text(writer, "mse");
     for (int s = 0; s < PCAST_BUDGET_STAGES; s++) {
         snprintf(name, sizeof name, "mse_%s", pcast_budget_name((pcast_budget_stage)s));
         csv_text(writer, name);
@@ -91,7 +90,6 @@ void csv_budget_names(csv_writer *writer)
 
 void csv_budget(csv_writer *writer, const pcast_budget *budget)
 {
-    csv_number(writer, budget->all);
     for (int s = 0; s < PCAST_BUDGET_STAGES; s++)
         csv_known(writer, budget->stages[s]);
     csv_number(writer, budget->remainder);

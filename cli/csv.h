@@ -25,7 +25,7 @@ void csv_theory(csv_writer *writer, double value);               /* %.6g, empty 
 void csv_number_if(csv_writer *writer, int known, double value); /* empty if not known */
 void csv_known(csv_writer *writer, double value);                /* empty if NaN */
 
-/* An error budget: mse, mse_STAGE for each stage, mse_remainder. */
+/* An error budget beside mse: mse_STAGE for each stage, mse_remainder. */
 void csv_budget_names(csv_writer *writer);
 void csv_budget(csv_writer *writer, const pcast_budget *budget);
 void csv_empty(csv_writer *writer);

@@ -185,6 +185,17 @@ static int resolve_counts(cli_list *text, const char *option, const char *fallba
     return EXIT_OK;
 }
 
+int grid_set_defaults(cli_grid *grid, const char *specs, pcast_field field, const char *values)
+{
+    pcast_error err;
+    pcast_status status = PCAST_OK;
+    if (specs != NULL && grid->specs.count == 0)
+        status = cli_list_parse(specs, &grid->specs, &err);
+    if (status == PCAST_OK && grid->fields[field].count == 0)
+        status = cli_list_parse(values, &grid->fields[field], &err);
+    return status == PCAST_OK ? EXIT_OK : cli_fail(cli_exit_code(status), "pcast", "%s", err.text);
+}
+
 int grid_resolve_kernels(cli_grid *grid, const char *name)
 {
     int code = EXIT_OK;
@@ -263,6 +274,7 @@ pcast_field grid_beyond_theory(const pcast_kernel *kernel)
         int beyond;
         pcast_field field;
     } rules[] = {
+        {kernel->semantics != PCAST_SEMANTICS_FP32, PCAST_FIELD_SEMANTICS},
         {kernel->splits > 1, PCAST_FIELD_SPLITS},
         {kernel->partition > 0, PCAST_FIELD_PARTITION},
         {kernel->rescale_threshold > 0, PCAST_FIELD_RESCALE_THRESHOLD},

@@ -59,6 +59,10 @@ typedef struct cli_grid {
 /* Handles the grid's options, ARGP_ERR_UNKNOWN for any other key. */
 error_t grid_option(cli_grid *grid, int key, const char *arg, struct argp_state *state);
 
+/* What counts where no --kernel is given (a list of SPECs, NULL: keep), or no option for the field.
+ */
+int grid_set_defaults(cli_grid *grid, const char *specs, pcast_field field, const char *values);
+
 /* Expand SPECs with the axes over their fields, and the numeric axes; name is the command's. They
  * return an exit code after one line on stderr. */
 int grid_resolve_kernels(cli_grid *grid, const char *name);

@@ -58,9 +58,8 @@ static const struct argp plot_argp = {
     .parser = parse_option,
     .args_doc = "FILE.csv",
     .doc = "Draws the CSV of a sweep, of theory, or of theory --dp: underflow with its theory, and "
-           "the mean squared error, against Delta "
-           "(or, on a model's "
-           "heads, against their gap).",
+           "the mean squared error, against Delta (or, on a model's heads, against their gap). A "
+           "sweep over N at one Delta: relative and mean squared error against N.",
 };
 
 static int point_type(const series *one)
@@ -111,7 +110,7 @@ static size_t put_theory(FILE *script, const series_set *set, size_t index, doub
     const int known = one->in_theory && one->n >= 2 && one->block >= 1 && one->sinks >= 1;
     fprintf(script, "$theory%zu << EOD\n", index);
     size_t count = 0;
-    for (int i = 0; known && !set->on_heads && i <= CURVE_POINTS; i++) {
+    for (int i = 0; known && !set->on_heads && !set->over_n && i <= CURVE_POINTS; i++) {
         const double delta = low + (high - low) * i / CURVE_POINTS;
         const pcast_kernel kernel = {
             .order = one->order, .block = (size_t)one->block, .scale = (float)one->scale};
@@ -134,8 +133,8 @@ static void put_thresholds(FILE *script, const series_set *set, double low, doub
     char hex[8];
     for (size_t i = 0; i < set->count; i++) {
         const series *one = &set->all[i];
-        if (set->on_heads || one->order != PCAST_ORDER_FORWARD || !(one->sinks >= 1) ||
-            !one->in_theory)
+        if (set->on_heads || set->over_n || one->order != PCAST_ORDER_FORWARD ||
+            !(one->sinks >= 1) || !one->in_theory)
             continue;
         const double delta_c = pcast_theory_delta_c(one->scale, (size_t)one->sinks, one->sigma);
         if (!(delta_c >= low && delta_c <= high))
@@ -195,9 +194,14 @@ static void put_header(FILE *script, const char *terminal, const series_set *set
             "set encoding utf8\nset multiplot layout 2,1\nset grid lc rgb '#DDDDDD'\n"
             "set key %s noenhanced\nset tics nomirror\nset border 3\n",
             longest > 28 ? "below" : "outside right top");
-    fprintf(script, "set xrange [%.9g:%.9g]\n", low - margin, high + margin);
+    if (set->over_n)
+        fprintf(script, "set logscale x 2\nset format x '2^{%%L}'\nset xrange [%.9g:%.9g]\n",
+                low / 1.2, high * 1.2);
+    else
+        fprintf(script, "set xrange [%.9g:%.9g]\n", low - margin, high + margin);
     fprintf(script, "set xlabel '%s'\n",
             set->on_heads ? "gap of the head (largest sink score - mean of the others, nats)"
+            : set->over_n ? "N (keys)"
                           : "Delta (score advantage of the sinks, nats)");
 }
 
@@ -212,14 +216,22 @@ static void put_script(FILE *script, const char *terminal, const series_set *set
     put_thresholds(script, set, low - gnuplot_margin(low, high), high + gnuplot_margin(low, high));
 
     for (size_t i = 0; i < set->count; i++) {
-        counts[i] = put_points(script, set, i, "underflow", set->columns.underflow,
-                               set->columns.underflow_se, 0);
+        counts[i] = set->over_n
+                        ? put_points(script, set, i, "underflow", set->columns.rel_l2, -1, 1)
+                        : put_points(script, set, i, "underflow", set->columns.underflow,
+                                     set->columns.underflow_se, 0);
         /* Over the range of the points; around a single one, so that it is a curve too. */
         curves[i] = high > low ? put_theory(script, set, i, low, high)
                                : put_theory(script, set, i, low - gnuplot_margin(low, high) / 2,
                                             high + gnuplot_margin(low, high) / 2);
     }
-    fprintf(script, "set title '%s' noenhanced\nset ylabel 'underflow'\nset yrange [-0.02:1.02]\n",
+    if (set->over_n)
+        fprintf(script, "set title 'Relative error of the output' noenhanced\n"
+                        "set ylabel 'relative L2 error'\nset logscale y\n"
+                        "set format y '10^{%%L}'\n");
+    else
+        fprintf(
+            script, "set title '%s' noenhanced\nset ylabel 'underflow'\nset yrange [-0.02:1.02]\n",
             set->on_heads || set->is_theory
                 ? "Non-sink keys whose P becomes zero"
                 : "Non-sink keys whose P becomes zero: points simulated (+- 1 s.e.), lines theory");

@@ -101,17 +101,19 @@ static pcast_status check_numbers(const series_set *set, const char *path, pcast
 /* Fields that tell one series from another. */
 enum { KEY_FIELDS = 8 };
 
-static void key_columns(const series_columns *columns, int keys[KEY_FIELDS])
+static void key_columns(const series_set *set, int keys[KEY_FIELDS])
 {
-    const int all[KEY_FIELDS] = {columns->order, columns->scale, columns->kernel, columns->n,
-                                 columns->dim,   columns->block, columns->sinks,  columns->sigma};
+    const series_columns *columns = &set->columns;
+    const int all[KEY_FIELDS] = {
+        columns->order, columns->scale, columns->kernel, set->over_n ? -1 : columns->n,
+        columns->dim,   columns->block, columns->sinks,  columns->sigma};
     memcpy(keys, all, sizeof all);
 }
 
 static int same_series(const series_set *set, size_t a, size_t b)
 {
     int keys[KEY_FIELDS];
-    key_columns(&set->columns, keys);
+    key_columns(set, keys);
     for (int i = 0; i < KEY_FIELDS; i++)
         if (strcmp(csv_cell(&set->table, a, keys[i]), csv_cell(&set->table, b, keys[i])) != 0)
             return 0;
@@ -137,7 +139,7 @@ static void make_label(const series_set *set, series *one, size_t row)
     static const char *const names[KEY_FIELDS] = {"order", "S", "kernel", "N",
                                                   "d",     "B", "k",      "sigma"};
     int keys[KEY_FIELDS];
-    key_columns(&set->columns, keys);
+    key_columns(set, keys);
     const int kernels = varies(set, keys[2], -1, row);
     if (kernels)
         snprintf(one->label, sizeof one->label, "%s", csv_cell(&set->table, row, keys[2]));
@@ -245,6 +247,8 @@ pcast_status series_from_table(const char *path, csv_table *table, series_set *s
         for (size_t row = 0; row < set->table.rows; row++)
             if (!isnan(csv_value(&set->table, row, set->columns.delta)))
                 set->on_heads = 0;
+        set->over_n = !set->on_heads && !varies(set, set->columns.delta, -1, 0) &&
+                      varies(set, set->columns.n, -1, 0);
         status = group_rows(set, path, err);
         for (size_t i = 0; !set->on_heads && i < set->count; i++)
             sort_rows(set, &set->all[i]);
@@ -265,5 +269,9 @@ void series_free(series_set *set)
 
 double series_x(const series_set *set, size_t row)
 {
-    return csv_value(&set->table, row, set->on_heads ? set->columns.gap : set->columns.delta);
+    const series_columns *columns = &set->columns;
+    return csv_value(&set->table, row,
+                     set->on_heads ? columns->gap
+                     : set->over_n ? columns->n
+                                   : columns->delta);
 }

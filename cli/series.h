@@ -31,6 +31,7 @@ typedef struct series_set {
     series_columns columns;
     int is_theory; /* expectations only, from `pcast theory` */
     int on_heads;  /* a model's heads (x is the gap), not a synthetic sweep (x is Delta) */
+    int over_n;    /* one Delta and several N: x is N */
     series *all;
     size_t count;
 } series_set;
@@ -43,7 +44,7 @@ pcast_status series_from_table(const char *path, csv_table *table, series_set *s
                                pcast_error *err);
 void series_free(series_set *set);
 
-/* Delta of a row, or the gap of its head. */
+/* Delta of a row, its N, or the gap of its head. */
 double series_x(const series_set *set, size_t row);
 
 #endif

@@ -9,6 +9,9 @@
 enum {
     KEY_TRIALS = GRID_END,
     KEY_SEED,
+    KEY_DRAW,
+    KEY_SIGMA,
+    KEY_BUDGET,
     KEY_THREADS,
     KEY_CPU,
     KEY_Q,
@@ -31,6 +34,16 @@ static const struct argp_option sweep_argp_options[] = {
      0},
     {"trials", KEY_TRIALS, "NUMBER", 0, "independent rows (64)", 0},
     {"seed", KEY_SEED, "NUMBER", 0, "seed of all draws (1)", 0},
+    {"draw", KEY_DRAW, "normal|equal|ones", 0,
+     "normal (default); equal: scores 0 and V of E4M3, where accumulation alone loses; ones: V = 1 "
+     "too, one trial. With the last two Delta is 0 unless given",
+     0},
+    {"sigma", KEY_SIGMA, "NUMBER", 0,
+     "standard deviation of all scores, nats (1); given, it is a column", 0},
+    {"budget", KEY_BUDGET, NULL, 0,
+     "columns more: what quantising V, the exponential unit, the cast of P, the accumulator, the "
+     "row sum and the output's rounding add to mse",
+     0},
     {NULL, 0, NULL, 0,
      "A model's heads instead of synthetic rows; here --sinks is auto (the default: the 4 keys "
      "with most "
@@ -72,6 +85,18 @@ static error_t take_softmax_scale(sweep_options *options, const char *arg, struc
     return 0;
 }
 
+static error_t take_draw(sweep_options *options, const char *arg, struct argp_state *state)
+{
+    static const char *const words[] = {"normal", "equal", "ones"};
+    options->draw_given = 1;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(arg, words[i]) == 0) {
+            options->draw = (pcast_draw)i;
+            return 0;
+        }
+    return cli_bad(state, "--draw: '%s' is none of normal, equal, ones", arg);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     sweep_options *options = state->input;
@@ -82,6 +107,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SEED:
         options->seed_given = 1;
         return cli_take_count("seed", arg, 0, UINT64_MAX, &options->seed, state);
+    case KEY_DRAW:
+        return take_draw(options, arg, state);
+    case KEY_SIGMA:
+        if (cli_parse_double(arg, &options->sigma, &err) != PCAST_OK || !(options->sigma >= 1e-3) ||
+            options->sigma > 20)
+            return cli_bad(state, "--sigma: '%s' is not a number from 0.001 to 20", arg);
+        return 0;
+    case KEY_BUDGET:
+        options->budget = 1;
+        return 0;
     case KEY_THREADS:
         return cli_take_count("threads", arg, 1, 1024, &options->threads, state);
     case KEY_CPU:
@@ -141,22 +176,35 @@ static int check_kind(const sweep_options *options, int tensors)
                                  : grid->dim_text.count > 0 ? "dim"
                                  : options->trials > 0      ? "trials"
                                  : options->seed_given      ? "seed"
+                                 : options->budget          ? "budget"
+                                 : options->draw_given      ? "draw"
+                                 : options->sigma > 0       ? "sigma"
                                                             : NULL;
     if (synthetic_only != NULL)
-        return cli_fail(EXIT_USAGE, options->name,
-                        "--%s: does not go with tensors, which bring their own", synthetic_only);
+        return cli_fail(EXIT_USAGE, options->name, "--%s: is of synthetic rows, not of tensors",
+                        synthetic_only);
     return EXIT_OK;
+}
+
+size_t sweep_kernels_each(const sweep_options *options)
+{
+    return options->budget ? 1 + PCAST_BUDGET_STAGES - PCAST_BUDGET_V : 1;
 }
 
 pcast_run sweep_run(const sweep_options *options, pcast_kernel **kernels, cli_progress *progress)
 {
     const cli_grid *grid = &options->grid;
-    *kernels = cli_alloc(grid->kernel_count, sizeof **kernels);
-    for (size_t i = 0; i < grid->kernel_count; i++)
-        (*kernels)[i] = grid->kernels[i].kernel;
+    const size_t each = sweep_kernels_each(options);
+    *kernels = cli_alloc(grid->kernel_count * each, sizeof **kernels);
+    for (size_t i = 0; i < grid->kernel_count * each; i++) {
+        const pcast_kernel *kernel = &grid->kernels[i / each].kernel;
+        const size_t stage = PCAST_BUDGET_V + i % each - 1;
+        (*kernels)[i] =
+            i % each == 0 ? *kernel : pcast_budget_kernel(kernel, (pcast_budget_stage)stage);
+    }
     return (pcast_run){
         .kernels = *kernels,
-        .kernel_count = grid->kernel_count,
+        .kernel_count = grid->kernel_count * each,
         .threads = (int)options->threads,
         .cpu = options->cpu,
         .progress = cli_progress_update,
@@ -200,6 +248,9 @@ static int run(sweep_options *options, int argc, char **argv)
         code = layers_check(&options->input, options->name);
     if (code == EXIT_OK)
         code = grid_resolve_kernels(&options->grid, options->name);
+    if (code == EXIT_OK && options->draw != PCAST_DRAW_NORMAL &&
+        options->grid.delta_text.count == 0)
+        cli_list_parse("0", &options->grid.delta_text, NULL);
     if (code == EXIT_OK && !tensors)
         code = grid_resolve_axes(&options->grid, options->name);
     if (code == EXIT_OK && !tensors)
@@ -207,7 +258,7 @@ static int run(sweep_options *options, int argc, char **argv)
     if (code != EXIT_OK)
         return code;
     if (options->trials == 0)
-        options->trials = 64;
+        options->trials = options->draw == PCAST_DRAW_ONES ? 1 : 64;
     return write_files(options, tensors, argc, argv);
 }
 

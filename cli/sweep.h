@@ -12,9 +12,12 @@ typedef struct sweep_options {
     const char *name; /* "pcast sweep" */
     cli_grid grid;
     unsigned long long trials, seed, threads; /* trials, threads: 0 is not given */
-    int seed_given;
+    int seed_given, draw_given;
     pcast_cpu cpu;
     const char *output;
+    int budget;   /* columns of the error budget; synthetic rows only */
+    double sigma; /* of the scores; 0: 1 */
+    pcast_draw draw;
     /* Tensors. */
     layer_input input;
     const char *source;
@@ -29,14 +32,16 @@ typedef struct sweep_row {
     size_t qk_dim; /* head dimension of Q and K, which tables of blocks go by */
     const double *delta;
     uint64_t trials, seed; /* only with delta */
+    double sigma;          /* 0: no column */
     double theory_f, theory_exact, mse_theory;
+    const pcast_budget *budget; /* NULL: not asked for */
     /* On tensors. */
     const pcast_head *head; /* NULL for a synthetic row */
     const char *source, *layer;
     size_t head_index;
 } sweep_row;
 
-void sweep_write_header(csv_writer *csv, int tensors);
+void sweep_write_header(csv_writer *csv, const sweep_options *options);
 void sweep_write_row(csv_writer *csv, const sweep_row *row);
 
 /* Opens OUTPUT's side file and writes it; the caller commits it after the CSV. FILE.csv has
@@ -48,7 +53,9 @@ pcast_status sweep_open_meta(cli_output *meta, const sweep_options *options, int
 int sweep_synthetic(const sweep_options *options, csv_writer *csv);
 int sweep_heads(const sweep_options *options, csv_writer *csv);
 
-/* The part of a run that both kinds share; kernels is the caller's to free. */
+/* The part of a run that both kinds share; kernels is the caller's to free. With a budget each
+ * kernel is followed by those of its stages, sweep_kernels_each in all. */
+size_t sweep_kernels_each(const sweep_options *options);
 pcast_run sweep_run(const sweep_options *options, pcast_kernel **kernels, cli_progress *progress);
 
 #endif

@@ -36,12 +36,17 @@ static const char *const columns[] = {
 static const char *const tensor_columns[] = {"source", "layer",     "head",     "queries",
                                              "gap",    "gap_sigma", "sink_keys"};
 
-void sweep_write_header(csv_writer *csv, int tensors)
+void sweep_write_header(csv_writer *csv, const sweep_options *options)
 {
+    const int tensors = layers_given(&options->input);
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         csv_text(csv, columns[i]);
     for (size_t i = 0; tensors && i < sizeof tensor_columns / sizeof tensor_columns[0]; i++)
         csv_text(csv, tensor_columns[i]);
+    if (options->sigma > 0)
+        csv_text(csv, "sigma");
+    if (options->budget)
+        csv_budget_names(csv);
     csv_end(csv);
 }
 
@@ -100,6 +105,10 @@ void sweep_write_row(csv_writer *csv, const sweep_row *row)
     csv_number(csv, summary->max_abs);
     if (row->head != NULL)
         write_head(csv, row);
+    if (row->sigma > 0)
+        csv_number(csv, row->sigma);
+    if (row->budget != NULL)
+        csv_budget(csv, row->budget);
     csv_end(csv);
 }
 

@@ -79,7 +79,7 @@ int sweep_heads(const sweep_options *options, csv_writer *csv)
     cli_progress progress;
     const pcast_run run = sweep_run(options, &kernels, &progress);
     cli_progress_start(&progress, "heads", layers);
-    sweep_write_header(csv, 1);
+    sweep_write_header(csv, options);
     pcast_status status = PCAST_OK;
     for (size_t i = 0; status == PCAST_OK && i < layers; i++) {
         layer_files files = {0};

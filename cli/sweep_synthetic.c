@@ -7,22 +7,49 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* The budget of one configuration from the runs of its kernel and of its stages, `step` apart. */
+static pcast_budget budget_of(const pcast_summary *summaries, size_t step)
+{
+    double without[PCAST_BUDGET_STAGES];
+    for (int s = 0; s < PCAST_BUDGET_STAGES; s++)
+        without[s] =
+            s < PCAST_BUDGET_V ? NAN : summaries[step * (size_t)(1 + s - PCAST_BUDGET_V)].mse;
+    return pcast_budget_of(summaries[0].mse, without);
+}
+
+/* Squared error of a row of equal scores and V = 1, or NaN. */
+static double accumulation_mse(const pcast_kernel *kernel, size_t keys)
+{
+    pcast_theory_chain chain;
+    if (!pcast_theory_chain_of(kernel, &chain))
+        return NAN;
+    const double lost = 1 - pcast_theory_chain_kept(&chain, (double)keys);
+    return lost * lost;
+}
+
 static void write_rows(const sweep_options *options, csv_writer *csv,
                        const pcast_synthetic *experiment, const pcast_summary *summaries)
 {
     const cli_grid *grid = &options->grid;
+    const size_t each = sweep_kernels_each(options);
     for (size_t n = 0; n < grid->kernel_count; n++)
         for (size_t d = 0; d < grid->delta_count; d++) {
+            const pcast_summary *summary = &summaries[n * each * grid->delta_count + d];
+            const pcast_budget budget =
+                options->budget ? budget_of(summary, grid->delta_count) : (pcast_budget){0};
             pcast_kernel resolved = grid->kernels[n].kernel;
             pcast_kernel_resolve(&resolved, experiment->dim);
             const pcast_kernel *kernel = &resolved;
-            const pcast_theory_row theory = grid_theory_row(
-                kernel, experiment->keys, experiment->dim, experiment->sinks, grid->deltas[d]);
-            const int known = grid_beyond_theory(kernel) == PCAST_FIELD_COUNT;
+            pcast_theory_row theory = grid_theory_row(kernel, experiment->keys, experiment->dim,
+                                                      experiment->sinks, grid->deltas[d]);
+            if (options->sigma > 0)
+                theory.sigma = options->sigma;
+            const int known = options->draw == PCAST_DRAW_NORMAL &&
+                              grid_beyond_theory(kernel) == PCAST_FIELD_COUNT;
             const int forward = kernel->order == PCAST_ORDER_FORWARD;
             const sweep_row row = {
                 .kernel = &grid->kernels[n],
-                .summary = &summaries[n * grid->delta_count + d],
+                .summary = summary,
                 .n = experiment->keys,
                 .dim = experiment->dim,
                 .qk_dim = experiment->dim,
@@ -30,12 +57,17 @@ static void write_rows(const sweep_options *options, csv_writer *csv,
                 .delta = &grid->deltas[d],
                 .trials = experiment->trials,
                 .seed = experiment->seed,
+                .sigma = options->sigma,
                 /* F describes the forward order only. */
-                .theory_f = known && forward
-                                ? pcast_theory_f(theory.delta, theory.scale, theory.sinks, 1)
-                                : NAN,
+                .theory_f = known && forward ? pcast_theory_f(theory.delta, theory.scale,
+                                                              theory.sinks, theory.sigma)
+                                             : NAN,
                 .theory_exact = known ? pcast_theory_underflow(&theory).outside : NAN,
-                .mse_theory = known ? pcast_theory_mse(&theory) : NAN,
+                .mse_theory = options->draw == PCAST_DRAW_ONES
+                                  ? accumulation_mse(kernel, experiment->keys)
+                              : known ? pcast_theory_mse(&theory)
+                                      : NAN,
+                .budget = options->budget ? &budget : NULL,
             };
             sweep_write_row(csv, &row);
         }
@@ -53,8 +85,10 @@ static pcast_status run_shape(const sweep_options *options, csv_writer *csv, con
         .trials = (size_t)options->trials,
         .deltas = grid->deltas,
         .delta_count = grid->delta_count,
+        .sigma = options->sigma,
+        .draw = options->draw,
     };
-    pcast_summary *summaries = cli_alloc(grid->kernel_count * grid->delta_count, sizeof *summaries);
+    pcast_summary *summaries = cli_alloc(run->kernel_count * grid->delta_count, sizeof *summaries);
     const pcast_status status = pcast_synthetic_run(&experiment, run, summaries, err);
     if (status == PCAST_OK)
         write_rows(options, csv, &experiment, summaries);
@@ -73,7 +107,7 @@ int sweep_synthetic(const sweep_options *options, csv_writer *csv)
     cli_progress_start(&progress, "trials",
                        trials * grid->n_count * grid->dim_count * grid->sinks_count);
 
-    sweep_write_header(csv, 0);
+    sweep_write_header(csv, options);
     pcast_status status = PCAST_OK;
     for (size_t i = 0; status == PCAST_OK && i < grid->n_count; i++)
         for (size_t j = 0; status == PCAST_OK && j < grid->dim_count; j++)

@@ -14,11 +14,11 @@ typedef struct theory_options {
     cli_list sigma_text;
     double *sigmas;
     double tau;
-    int dp, closed, spread;
+    int dp, accumulation, closed, spread;
     const char *output;
 } theory_options;
 
-enum { KEY_SIGMA = GRID_END, KEY_TAU, KEY_CLOSED, KEY_SPREAD, KEY_DP };
+enum { KEY_SIGMA = GRID_END, KEY_TAU, KEY_CLOSED, KEY_SPREAD, KEY_DP, KEY_ACCUMULATION };
 
 static const struct argp_option theory_argp_options[] = {
     {NULL, 0, NULL, 0, "The grid (LIST is 1,256,448 or start:stop:step):", 1},
@@ -33,6 +33,11 @@ static const struct argp_option theory_argp_options[] = {
     {"spread", KEY_SPREAD, NULL, 0, "fill mse_theory_sd too: some tenths of a second a row", 0},
     {NULL, 0, NULL, 0, "Instead of the grid:", 2},
     {"dp", KEY_DP, NULL, 0, "the resolution of E4M3 over S: --scale, else 1:512:1", 0},
+    {"accumulation", KEY_ACCUMULATION, NULL, 0,
+     "what a tensor core keeps of equal addends, over --kernel (fa3, fa3-vllm), --scale "
+     "(1,256,448) and --n (powers of two from 1024 to 2^20): `kept`, and the N from which 1 % and "
+     "10 % are lost",
+     0},
     {NULL, 0, NULL, 0, "Running:", 3},
     {"output", 'o', "FILE", 0, "write FILE; - is stdout", 0},
     {"help", 'h', NULL, 0, "print this help", -1},
@@ -61,6 +66,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_DP:
         options->dp = 1;
+        return 0;
+    case KEY_ACCUMULATION:
+        options->accumulation = 1;
         return 0;
     case 'o':
         options->output = arg;
@@ -208,10 +216,75 @@ static int write_dp(const theory_options *options, csv_writer *csv)
     return EXIT_OK;
 }
 
+static void put_keys(csv_writer *csv, double keys)
+{
+    if (isinf(keys))
+        csv_text(csv, "inf");
+    else
+        csv_count(csv, (uint64_t)keys);
+}
+
+static void write_accumulation(const theory_options *options, csv_writer *csv)
+{
+    static const char *const names[] = {"kernel", "scale", "n",         "dim",
+                                        "block",  "kept",  "keys_1pct", "keys_10pct"};
+    const cli_grid *grid = &options->grid;
+    csv_names(csv, names, sizeof names / sizeof names[0]);
+    for (size_t n = 0; n < grid->kernel_count; n++)
+        for (size_t j = 0; j < grid->dim_count; j++) {
+            pcast_kernel kernel = grid->kernels[n].kernel;
+            pcast_theory_chain chain;
+            pcast_kernel_resolve(&kernel, grid->dim[j]);
+            pcast_theory_chain_of(&kernel, &chain);
+            for (size_t i = 0; i < grid->n_count; i++) {
+                csv_text(csv, grid->kernels[n].name);
+                csv_number(csv, (double)kernel.scale);
+                csv_count(csv, grid->n[i]);
+                csv_count(csv, grid->dim[j]);
+                csv_count(csv, kernel.block);
+                csv_number(csv, pcast_theory_chain_kept(&chain, (double)grid->n[i]));
+                put_keys(csv, pcast_theory_chain_keys(&chain, 0.01));
+                put_keys(csv, pcast_theory_chain_keys(&chain, 0.1));
+                csv_end(csv);
+            }
+        }
+}
+
+/* Kernels with hardware semantics, whose sums are chains of a tensor core. */
+static int resolve_accumulation(theory_options *options)
+{
+    cli_grid *grid = &options->grid;
+    int code = grid_set_defaults(grid, "fa3,fa3-vllm", PCAST_FIELD_SCALE, "1,256,448");
+    if (code == EXIT_OK)
+        code = grid_set_defaults(grid, NULL, PCAST_FIELD_SEMANTICS, "hardware");
+    if (grid->n_text.count == 0)
+        cli_list_parse("1024,2048,4096,8192,16384,32768,65536,131072,262144,524288,1048576",
+                       &grid->n_text, NULL);
+    if (code == EXIT_OK)
+        code = grid_resolve_kernels(grid, options->name);
+    if (code == EXIT_OK)
+        code = grid_resolve_axes(grid, options->name);
+    for (size_t n = 0; code == EXIT_OK && n < grid->kernel_count; n++)
+        for (size_t j = 0; code == EXIT_OK && j < grid->dim_count; j++) {
+            pcast_kernel kernel = grid->kernels[n].kernel;
+            pcast_theory_chain chain;
+            pcast_kernel_resolve(&kernel, grid->dim[j]);
+            if (!pcast_theory_chain_of(&kernel, &chain))
+                code = cli_fail(EXIT_USAGE, options->name,
+                                "--kernel %.200s: adds P.V in no chain of a tensor core",
+                                grid->kernels[n].name);
+        }
+    return code;
+}
+
 static int resolve(theory_options *options)
 {
+    if (options->dp && options->accumulation)
+        return cli_fail(EXIT_USAGE, options->name, "--dp and --accumulation exclude each other");
     if (options->dp)
         return EXIT_OK;
+    if (options->accumulation)
+        return resolve_accumulation(options);
     int code = grid_resolve_kernels(&options->grid, options->name);
     if (code == EXIT_OK)
         code = grid_resolve_axes(&options->grid, options->name);
@@ -242,6 +315,8 @@ static int run(theory_options *options)
     csv_writer csv = {.stream = output.stream};
     if (options->dp)
         code = write_dp(options, &csv);
+    else if (options->accumulation)
+        write_accumulation(options, &csv);
     else
         write_grid(options, &csv);
     return cli_output_finish(&output, code, options->name);

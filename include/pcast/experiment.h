@@ -59,8 +59,15 @@ typedef struct pcast_run {
 
 enum { PCAST_DELTA_MAX = 10000 };
 
-/* The paper's experiment: keys 0 .. sinks - 1 score Delta + N(0,1), the others N(0,1), V ~ N(0,1).
- */
+/* What a synthetic row holds. */
+typedef enum pcast_draw {
+    PCAST_DRAW_NORMAL,
+    PCAST_DRAW_EQUAL, /* scores 0 (Delta for sinks), V rounded to E4M3: what accumulation loses */
+    PCAST_DRAW_ONES,  /* scores 0, V = 1: the same where every addend has the same sign */
+} pcast_draw;
+
+/* The paper's experiment: keys 0 .. sinks - 1 score Delta + N(0, sigma^2), the others N(0,
+ * sigma^2), V ~ N(0,1); sigma is 1 in the paper. */
 typedef struct pcast_synthetic {
     size_t keys, dim;
     size_t sinks; /* 1 .. min(block, keys - 1): the theory takes the sinks to share one block */
@@ -69,6 +76,8 @@ typedef struct pcast_synthetic {
     const double
         *deltas; /* -PCAST_DELTA_MAX .. PCAST_DELTA_MAX, far beyond where anything changes */
     size_t delta_count;
+    double sigma; /* standard deviation of all scores, nats, up to 20; 0: 1 */
+    pcast_draw draw;
 } pcast_synthetic;
 
 /* Can the experiment have rows of this shape? keys >= 2, 1 <= sinks <= block (of a kernel with

@@ -260,7 +260,6 @@ enum {
     PCAST_PROMOTION_NEVER = 0,
     PCAST_PROMOTION_TILE = -1,
     PCAST_PROMOTION_MAX = 1 << 16,
-    PCAST_INSTRUCTION_KEYS = 32, /* keys of one FP8 tensor-core instruction */
     PCAST_SPEC_MAX = 1024,       /* bytes of a SPEC, its end included */
 };
 

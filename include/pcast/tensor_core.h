@@ -17,6 +17,8 @@
 extern "C" {
 #endif
 
+enum { PCAST_TENSOR_CORE_KEYS = 32 }; /* k of one instruction, on every machine */
+
 typedef enum pcast_machine {
     PCAST_MACHINE_HOPPER_WGMMA,      /* wgmma.mma_async m64nNk32 */
     PCAST_MACHINE_ADA_MMA,           /* mma.sync m16n8k32 on Ada */

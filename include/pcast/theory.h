@@ -130,6 +130,31 @@ pcast_theory_spread pcast_theory_mse_spread(const pcast_theory_row *row);
  * leaves the range of binary64. */
 double pcast_theory_mse_leading(const pcast_theory_row *row);
 
+/* ---- Accumulation in a tensor core ---- */
+
+/* Equal addends in one accumulator: what a row of equal scores and V = 1 adds up to before it is
+ * divided by its row sum, P being the cast of S. */
+typedef struct pcast_theory_chain {
+    int alignment_bits; /* F: a summand is cut off F bits below the largest one's exponent; <= 25 */
+    int result_bits;    /* kept behind the point of the accumulator; <= F */
+    double step;        /* addends that join the accumulator at once */
+    double tile;        /* keys whose sum from zero is added in FP32; 0: one accumulator for all */
+    double addend;      /* their value, a number of E4M3 above 0 */
+} pcast_theory_chain;
+
+/* The chain of a kernel's P.V under hardware semantics; its block must be resolved. Returns 0 where
+ * there is none: no tensor core with an FP32 accumulator, one that adds it late, splits, P not cast
+ * at the end, a block of no whole steps. */
+int pcast_theory_chain_of(const pcast_kernel *kernel, pcast_theory_chain *chain);
+
+/* Share of keys * addend that the sum holds; keys >= 1, whole. NaN outside the domain. To the bit
+ * what the hardware does where `tile` is a multiple of `step`, or 0. */
+double pcast_theory_chain_kept(const pcast_theory_chain *chain, double keys);
+
+/* Fewest keys of which that share is at most 1 - loss, 0 < loss < 1, to within one step;
+ * infinity where 2^48 keys do not lose it. */
+double pcast_theory_chain_keys(const pcast_theory_chain *chain, double loss);
+
 /* ---- The grid of E4M3 under S ---- */
 
 /* Widest cell between neighbouring E4M3 values whose lower end is below S, over S (the paper's dp):

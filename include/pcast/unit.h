@@ -57,8 +57,8 @@ pcast_status pcast_unit_find(const char *name, pcast_unit *unit, pcast_error *er
 pcast_format pcast_unit_result(pcast_unit unit);
 
 /* The operation on a float32 given as bits, every bit pattern included. A float32 result that is
- * NaN is 0x7FFFFFFF. The caller's rounding mode, FTZ and DAZ neither matter nor change. Cannot
- * fail. */
+ * NaN is 0x7FFFFFFF, but for fa4_poly3 and fa4_poly5 above 128, where integer addition makes
+ * others. The caller's rounding mode, FTZ and DAZ neither matter nor change. Cannot fail. */
 uint32_t pcast_unit_apply(pcast_unit unit, uint32_t bits);
 
 #ifdef __cplusplus

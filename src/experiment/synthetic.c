@@ -89,6 +89,8 @@ static pcast_status check(const pcast_synthetic *experiment, const pcast_run *ru
     if (experiment->trials < 1 || experiment->trials > UINT64_C(1) << 32)
         return pcast_fail(err, PCAST_ERR_VALUE, "trials: %zu is not from 1 to 2^32",
                           experiment->trials);
+    if (!(experiment->sigma >= 0 && experiment->sigma <= 20))
+        return pcast_fail(err, PCAST_ERR_VALUE, "sigma: %g is not from 0 to 20", experiment->sigma);
     for (size_t i = 0; i < experiment->delta_count; i++)
         if (!(fabs(experiment->deltas[i]) <= PCAST_DELTA_MAX))
             return pcast_fail(err, PCAST_ERR_VALUE, "delta: %g is not from -%d to %d",
@@ -147,8 +149,8 @@ static pcast_status workspace_init(workspace *space, const synthetic_run *self, 
     const pcast_synthetic *experiment = self->experiment;
     const size_t deltas = experiment->delta_count, dim = experiment->dim;
     const size_t configs = self->run->kernel_count * deltas;
-    pcast_status status =
-        pcast_draws_init(&space->draws, experiment->seed, experiment->keys, dim, self->block, err);
+    pcast_status status = pcast_draws_init(&space->draws, experiment->seed, experiment->draw,
+                                           experiment->keys, dim, self->block, err);
     if (status == PCAST_OK)
         status = pcast_row_scratch_init(&space->scratch, self->block, dim, err);
     if (status == PCAST_OK)
@@ -176,12 +178,20 @@ static pcast_status workspace_init(workspace *space, const synthetic_run *self, 
     return status;
 }
 
-/* Scores of the keys of a range: RN32(Delta + g) for sinks, RN32(g) for the others. */
-static void fill_scores(float *scores, const double *normals, pcast_range range, size_t sinks,
-                        double delta)
+static double sigma_of(const pcast_synthetic *experiment)
 {
-    for (size_t i = 0; i < range.count; i++)
-        scores[i] = (float)(range.first + i < sinks ? delta + normals[i] : normals[i]);
+    return experiment->sigma > 0 ? experiment->sigma : 1;
+}
+
+/* Scores of the keys of a range: RN32(Delta + sigma*g) for sinks, RN32(sigma*g) for the others. */
+static void fill_scores(float *scores, const double *normals, pcast_range range,
+                        const pcast_synthetic *experiment, double delta)
+{
+    const double sigma = sigma_of(experiment);
+    for (size_t i = 0; i < range.count; i++) {
+        const double score = sigma * normals[i];
+        scores[i] = (float)(range.first + i < experiment->sinks ? delta + score : score);
+    }
 }
 
 /* Exact outputs of the trial, one for each Delta. */
@@ -201,7 +211,9 @@ static void compute_references(const synthetic_run *self, workspace *space)
     }
     for (size_t d = 0; d < experiment->delta_count; d++) {
         /* Rounding is monotonic, so the largest score is the rounded largest sum. */
-        float top[2] = {(float)(experiment->deltas[d] + sink_max), (float)other_max};
+        const double sigma = sigma_of(experiment);
+        float top[2] = {(float)(experiment->deltas[d] + sigma * sink_max),
+                        (float)(sigma * other_max)};
         pcast_soft_cap(kernel->softcap, top, 2);
         double max = (double)(top[0] > top[1] ? top[0] : top[1]);
         if (kernel->sink_given && (double)kernel->sink_logit > max)
@@ -217,7 +229,7 @@ static void compute_references(const synthetic_run *self, workspace *space)
         const double *normals = pcast_draws_normals(&space->draws, first, range.count);
         const float *values = pcast_draws_values(&space->draws, first, range.count);
         for (size_t d = 0; d < experiment->delta_count; d++) {
-            fill_scores(space->scores, normals, range, sinks, experiment->deltas[d]);
+            fill_scores(space->scores, normals, range, experiment, experiment->deltas[d]);
             pcast_soft_cap(kernel->softcap, space->scores, range.count);
             pcast_reference_add(&space->references[d], space->scores, values, range.count);
         }
@@ -250,7 +262,7 @@ static void step_group(const synthetic_run *self, workspace *space, size_t leade
     const uint8_t *is_sink = space->is_sink + (range.first == 0 ? 0 : self->block);
     space->v[0].filled = space->v[1].filled = 0;
     for (size_t d = 0; d < experiment->delta_count; d++) {
-        fill_scores(space->scores, normals, range, experiment->sinks, experiment->deltas[d]);
+        fill_scores(space->scores, normals, range, experiment, experiment->deltas[d]);
         for (size_t n = leader; n < self->run->kernel_count; n++) {
             if (!pcast_same_walk(&self->plans[n].kernel, &self->plans[leader].kernel))
                 continue;

@@ -4,17 +4,18 @@
 
 #include "base/bits.h"
 #include "base/error.h"
+#include "pcast/format.h"
 #include "random/draws.h"
 
 #include <stdlib.h>
 
 enum { CACHE_BYTES = 16 << 20 };
 
-pcast_status pcast_draws_init(pcast_draws *draws, uint64_t seed, size_t keys, size_t dim,
-                              size_t block, pcast_error *err)
+pcast_status pcast_draws_init(pcast_draws *draws, uint64_t seed, pcast_draw draw, size_t keys,
+                              size_t dim, size_t block, pcast_error *err)
 {
     const size_t key_bytes = sizeof(double) + dim * sizeof(float);
-    *draws = (pcast_draws){.seed = seed, .keys = keys, .dim = dim};
+    *draws = (pcast_draws){.seed = seed, .keys = keys, .dim = dim, .draw = draw};
     draws->cached = keys <= CACHE_BYTES / key_bytes;
     const size_t held = draws->cached ? keys : block;
     draws->normals = calloc(held, sizeof *draws->normals);
@@ -35,20 +36,36 @@ void pcast_draws_free(pcast_draws *draws)
     *draws = (pcast_draws){0};
 }
 
+static float value_of(const pcast_draws *draws, float normal)
+{
+    const pcast_cast cast = {.overflow = PCAST_OVERFLOW_SATURATE};
+    if (draws->draw == PCAST_DRAW_NORMAL)
+        return normal;
+    return pcast_decode_f32(PCAST_E4M3, pcast_encode_f32(PCAST_E4M3, normal, cast));
+}
+
 static void draw_values(pcast_draws *draws, size_t first, size_t count)
 {
     const pcast_stream stream = {draws->seed, draws->trial, PCAST_STREAM_VALUES};
+    if (draws->draw == PCAST_DRAW_ONES) {
+        for (size_t i = 0; i < count * draws->dim; i++)
+            draws->values[i] = 1.0f;
+        return;
+    }
     for (size_t key = 0; key < count; key++) {
         pcast_draw_normals(stream, (uint64_t)(first + key) * draws->dim, draws->dim, draws->work);
         for (size_t c = 0; c < draws->dim; c++)
-            draws->values[key * draws->dim + c] = (float)draws->work[c];
+            draws->values[key * draws->dim + c] = value_of(draws, (float)draws->work[c]);
     }
 }
 
 static void draw_normals(pcast_draws *draws, size_t first, size_t count)
 {
     const pcast_stream stream = {draws->seed, draws->trial, PCAST_STREAM_SCORES};
-    pcast_draw_normals(stream, first, count, draws->normals);
+    if (draws->draw != PCAST_DRAW_NORMAL)
+        memset(draws->normals, 0, count * sizeof *draws->normals);
+    else
+        pcast_draw_normals(stream, first, count, draws->normals);
 }
 
 void pcast_draws_start_trial(pcast_draws *draws, uint32_t trial)

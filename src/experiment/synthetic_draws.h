@@ -4,7 +4,7 @@
 #ifndef PCAST_EXPERIMENT_SYNTHETIC_DRAWS_H
 #define PCAST_EXPERIMENT_SYNTHETIC_DRAWS_H
 
-#include "pcast/status.h"
+#include "pcast/experiment.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,14 +14,15 @@ typedef struct pcast_draws {
     uint32_t trial;
     size_t keys, dim;
     int cached;
+    pcast_draw draw;
     double *normals; /* [keys], or of one block */
     float *values;   /* [keys][dim], or of one block */
     double *work;    /* [dim] */
 } pcast_draws;
 
 /* block is the largest number of keys a later call asks for. */
-pcast_status pcast_draws_init(pcast_draws *draws, uint64_t seed, size_t keys, size_t dim,
-                              size_t block, pcast_error *err);
+pcast_status pcast_draws_init(pcast_draws *draws, uint64_t seed, pcast_draw draw, size_t keys,
+                              size_t dim, size_t block, pcast_error *err);
 void pcast_draws_free(pcast_draws *draws);
 
 void pcast_draws_start_trial(pcast_draws *draws, uint32_t trial);

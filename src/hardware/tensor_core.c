@@ -13,12 +13,11 @@ enum { KEYS = PCAST_TENSOR_CORE_KEYS };
 /* Infinities and NaNs stay what they are; NaN becomes all ones. */
 static const pcast_cast as_is = {PCAST_OVERFLOW_NAN, PCAST_INF_AS_OVERFLOW, PCAST_NAN_CANONICAL};
 
-/* A summand: a product or the accumulator, (-1)^negative * magnitude * 2^scale. `exponent` is what
- * it is aligned by. */
+/* A summand, a product or the accumulator: (-1)^negative * magnitude * 2^(exponent - F), what is
+ * below that unit cut off (the alignment of step 10.7 can only cut off more). */
 typedef struct term {
-    int negative;
     uint64_t magnitude;
-    int scale, exponent;
+    int negative, exponent;
 } term;
 
 /* What a step works on. */
@@ -56,25 +55,37 @@ static pcast_unpacked input(const datapath *unit, pcast_format format, uint8_t c
     return pcast_unpack(&pcast_float_formats[format], code);
 }
 
+/* magnitude * 2^shift, cut off toward zero */
+static uint64_t shifted(uint64_t magnitude, int shift)
+{
+    if (shift >= 0)
+        return magnitude << shift;
+    return shift > -64 ? magnitude >> -shift : 0;
+}
+
+static void add_term(step_terms *step, const datapath *unit, int negative, uint64_t magnitude,
+                     int scale, int fraction_bits)
+{
+    if (magnitude != 0)
+        step->terms[step->count++] =
+            (term){shifted(magnitude, unit->machine->fraction - fraction_bits), negative,
+                   scale + fraction_bits};
+}
+
 /* Steps 10.2 to 10.4 for one product. */
 static void add_product(step_terms *step, const datapath *unit, const pcast_unpacked *a,
                         const pcast_unpacked *b)
 {
     const int negative = a->negative ^ b->negative;
-    if (a->kind != PCAST_FINITE || b->kind != PCAST_FINITE) {
-        if (a->kind == PCAST_NOT_A_NUMBER || b->kind == PCAST_NOT_A_NUMBER ||
-            (a->kind == PCAST_FINITE && a->significand == 0) ||
-            (b->kind == PCAST_FINITE && b->significand == 0))
-            step->nan = 1;
-        else
-            step->infinite[negative] = 1;
-        return;
-    }
-    const uint64_t magnitude = a->significand * b->significand;
-    const int scale = a->exponent + b->exponent;
-    if (magnitude != 0)
-        step->terms[step->count++] =
-            (term){negative, magnitude, scale, scale + unit->a->mantissa + unit->b->mantissa};
+    if (a->kind == PCAST_FINITE && b->kind == PCAST_FINITE)
+        add_term(step, unit, negative, a->significand * b->significand, a->exponent + b->exponent,
+                 unit->a->mantissa + unit->b->mantissa);
+    else if (a->kind == PCAST_NOT_A_NUMBER || b->kind == PCAST_NOT_A_NUMBER ||
+             (a->kind == PCAST_FINITE && a->significand == 0) ||
+             (b->kind == PCAST_FINITE && b->significand == 0))
+        step->nan = 1;
+    else
+        step->infinite[negative] = 1;
 }
 
 /* Steps 10.2 and 10.5. */
@@ -85,17 +96,8 @@ static void add_accumulator(step_terms *step, const datapath *unit, uint32_t cod
         step->nan = 1;
     else if (c.kind == PCAST_INFINITE)
         step->infinite[c.negative] = 1;
-    else if (c.significand != 0)
-        step->terms[step->count++] =
-            (term){c.negative, c.significand, c.exponent, c.exponent + unit->out->mantissa};
-}
-
-/* magnitude * 2^shift, cut off toward zero */
-static uint64_t shifted(uint64_t magnitude, int shift)
-{
-    if (shift >= 0)
-        return magnitude << shift;
-    return shift > -64 ? magnitude >> -shift : 0;
+    else
+        add_term(step, unit, c.negative, c.significand, c.exponent, unit->out->mantissa);
 }
 
 /* Step 10.9: magnitude * 2^exponent, not zero, to a code without its sign. Rounding toward zero
@@ -133,16 +135,18 @@ static uint32_t finish(const step_terms *step, const datapath *unit)
     int largest = step->terms[0].exponent; /* 10.6 */
     for (int i = 1; i < step->count; i++)
         largest = step->terms[i].exponent > largest ? step->terms[i].exponent : largest;
-    const int last = largest - unit->machine->fraction;
     int64_t sum = 0;
     for (int i = 0; i < step->count; i++) { /* 10.7 and 10.8 */
         const term *t = &step->terms[i];
-        const int64_t aligned = (int64_t)shifted(t->magnitude, t->scale - last);
+        const int cut = largest - t->exponent;
+        const int64_t aligned = cut < 64 ? (int64_t)(t->magnitude >> cut) : 0;
         sum += t->negative ? -aligned : aligned;
     }
     if (sum == 0)
         return 0;
-    return signed_code(unit, sum < 0, round_result(unit, (uint64_t)(sum < 0 ? -sum : sum), last));
+    return signed_code(
+        unit, sum < 0,
+        round_result(unit, (uint64_t)(sum < 0 ? -sum : sum), largest - unit->machine->fraction));
 }
 
 /* The k of product i of step s (step 10.1). */
@@ -170,7 +174,8 @@ static uint32_t instruction(const datapath *unit, const pcast_unpacked a[KEYS],
     const pcast_machine_row *machine = unit->machine;
     uint32_t d = machine->late_accumulator ? 0 : c;
     for (int s = 0; s < KEYS / machine->products; s++) {
-        step_terms step = {.count = 0};
+        step_terms step;
+        step.count = step.nan = step.infinite[0] = step.infinite[1] = 0;
         for (int i = 0; i < machine->products; i++) {
             const int key = key_of(machine, s, i);
             add_product(&step, unit, &a[key], &b[key]);

@@ -5,8 +5,6 @@
 
 #include "pcast/tensor_core.h"
 
-enum { PCAST_TENSOR_CORE_KEYS = 32 }; /* k of one instruction */
-
 /* One instruction: a row of A against n columns of B, of which only the first `rows` of 32 rows are
  * there; d is read and written as in pcast_tensor_core_row. */
 typedef void pcast_tensor_core_block(const pcast_tensor_core *core,

@@ -66,6 +66,7 @@ void pcast_tensor_core_row(const pcast_tensor_core *core, const uint8_t *a, cons
 void pcast_tensor_core_dots(const pcast_tensor_core *core, const uint8_t *a, const uint8_t *b,
                             size_t rows, size_t k, float *d)
 {
+    pcast_tensor_core_block *block = engine_for(core);
     for (size_t i = 0; i < rows; i++)
-        chain(core, pcast_tensor_core_block_scalar, a + i * k, b + i * k, k, 1, 1, d + i);
+        chain(core, block, a + i * k, b + i * k, k, 1, 1, d + i);
 }

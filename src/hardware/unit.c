@@ -25,23 +25,24 @@ static float fa4_poly5(float x)
 typedef struct operation {
     const char *name;
     float (*function)(float); /* NULL: the cast */
+    int any_nan;              /* a NaN of the function's may have any bits */
 } operation;
 
 static const operation operations[PCAST_UNIT_COUNT] = {
-    [PCAST_UNIT_EX2] = {"ex2", pcast_ex2_ftz},
-    [PCAST_UNIT_EX2_NOFTZ] = {"ex2_noftz", pcast_ex2},
-    [PCAST_UNIT_RCP] = {"rcp", pcast_rcp_ftz},
-    [PCAST_UNIT_LG2] = {"lg2", pcast_lg2_ftz},
-    [PCAST_UNIT_EXPF] = {"expf", pcast_cuda_expf},
-    [PCAST_UNIT_EXPF_FAST] = {"expf_fast", pcast_cuda_expf_fast},
-    [PCAST_UNIT_FA4_POLY3] = {"fa4_poly3", fa4_poly3},
-    [PCAST_UNIT_FA4_POLY5] = {"fa4_poly5", fa4_poly5},
-    [PCAST_UNIT_EXP] = {"exp", pcast_exp_f32},
-    [PCAST_UNIT_EXP2] = {"exp2", pcast_exp2_f32},
-    [PCAST_UNIT_LOG] = {"log", pcast_log_f32},
-    [PCAST_UNIT_LOG2] = {"log2", pcast_log2_f32},
-    [PCAST_UNIT_TANH] = {"tanh", pcast_tanh_f32},
-    [PCAST_UNIT_CVT_E4M3] = {"cvt_e4m3", NULL},
+    [PCAST_UNIT_EX2] = {"ex2", pcast_ex2_ftz, 0},
+    [PCAST_UNIT_EX2_NOFTZ] = {"ex2_noftz", pcast_ex2, 0},
+    [PCAST_UNIT_RCP] = {"rcp", pcast_rcp_ftz, 0},
+    [PCAST_UNIT_LG2] = {"lg2", pcast_lg2_ftz, 0},
+    [PCAST_UNIT_EXPF] = {"expf", pcast_cuda_expf, 0},
+    [PCAST_UNIT_EXPF_FAST] = {"expf_fast", pcast_cuda_expf_fast, 0},
+    [PCAST_UNIT_FA4_POLY3] = {"fa4_poly3", fa4_poly3, 0},
+    [PCAST_UNIT_FA4_POLY5] = {"fa4_poly5", fa4_poly5, 0},
+    [PCAST_UNIT_EXP] = {"exp", pcast_exp_f32, 1},
+    [PCAST_UNIT_EXP2] = {"exp2", pcast_exp2_f32, 1},
+    [PCAST_UNIT_LOG] = {"log", pcast_log_f32, 1},
+    [PCAST_UNIT_LOG2] = {"log2", pcast_log2_f32, 1},
+    [PCAST_UNIT_TANH] = {"tanh", pcast_tanh_f32, 1},
+    [PCAST_UNIT_CVT_E4M3] = {"cvt_e4m3", NULL, 0},
 };
 
 const char *pcast_unit_name(pcast_unit unit)
@@ -73,5 +74,5 @@ uint32_t pcast_unit_apply(pcast_unit unit, uint32_t bits)
     pcast_fpenv_enter(&env);
     const uint32_t y = pcast_bits_f32(chosen->function(pcast_f32_from_bits(bits)));
     pcast_fpenv_leave(&env);
-    return (y & 0x7FFFFFFF) > 0x7F800000 ? PCAST_NVIDIA_NAN : y;
+    return chosen->any_nan && (y & 0x7FFFFFFF) > 0x7F800000 ? PCAST_NVIDIA_NAN : y;
 }

@@ -2,7 +2,7 @@
 /* The units of NVIDIA GPUs that compute exponentials, logarithms and reciprocals, bit by bit, and
  * the code that is emitted or written around them (docs/numerics.md, section 11). All of them need
  * the environment of base/fpenv.h (round to nearest even, subnormals kept) and are pure functions
- * of their argument's bits. A NaN result is 0x7FFFFFFF.
+ * of their argument's bits. A NaN result is 0x7FFFFFFF, but for pcast_fa4_exp2 above 128.
  *
  * Sources: the envytools project (tables and steps of the special function unit, read out from and
  * compared with G80-class GPUs; https://github.com/envytools/envytools, MIT); PTX ISA 9.1 (bounds
@@ -36,7 +36,8 @@ float pcast_cuda_expf(float x);
 float pcast_cuda_expf_fast(float x);
 
 /* FlashAttention-4's exp2 in FP32 arithmetic with a polynomial of degree 3 or 5 (any other degree
- * counts as 3). Meant for x <= 127; above, and for NaN (+0), whatever its instructions give. */
+ * counts as 3). Meant for x <= 127; above, whatever its instructions give: infinity at 128, then
+ * NaNs, then negative numbers. NaN gives +0, and results below 2^-126 are wrong subnormals. */
 float pcast_fa4_exp2(float x, int degree);
 
 #endif

@@ -190,7 +190,7 @@ static pcast_status check_units(const pcast_kernel *k, pcast_error *err)
         {k->exp_unit == PCAST_EXP_UNIT_FA4_MIX && k->poly_freq > 0 && k->poly_freq < 4,
          "poly_freq: four columns of each run of poly_freq take the polynomial; 0, or 4 to 64"},
         {k->sum_order != PCAST_SUM_ORDER_REFERENCE && k->sum_order != PCAST_SUM_ORDER_FP64 &&
-             k->row_sum == PCAST_ROW_SUM_CAST,
+             k->sum_order != PCAST_SUM_ORDER_UNSETTLED && k->row_sum == PCAST_ROW_SUM_CAST,
          "sum_order: with row_sum=cast the tensor core adds; reference or fp64"},
     };
     return CHECK_RULES(rules, err);

@@ -100,7 +100,7 @@ void pcast_accumulate(pcast_row *row, float alpha, pcast_values values, size_t c
         row->o[c] = alpha * row->o[c];
     const size_t chunk = kernel->promotion == PCAST_PROMOTION_TILE
                              ? count
-                             : (size_t)kernel->promotion * PCAST_INSTRUCTION_KEYS;
+                             : (size_t)kernel->promotion * PCAST_TENSOR_CORE_KEYS;
     for (size_t first = 0; first < count; first += chunk) {
         const keys some =
             keys_from(&all, first, count - first < chunk ? count - first : chunk, row->dim);

@@ -88,6 +88,8 @@ static void set_core(pcast_plan *plan, pcast_cpu cpu)
     plan->reads_codes = kernel->qkv == PCAST_QKV_E4M3 || kernel->qkv == PCAST_QKV_E5M2 ||
                         kernel->qkv == PCAST_QKV_INT8;
     plan->v_format = kernel->qkv == PCAST_QKV_E5M2 ? PCAST_E5M2 : PCAST_E4M3;
+    for (uint32_t code = 0; code < 256; code++)
+        plan->v_value[code] = pcast_decode_f32(plan->v_format, code);
     plan->by_machine = f16 || kernel->accumulator == PCAST_ACCUMULATOR_TENSOR_CORE;
     if (plan->by_machine)
         plan->core =
@@ -105,7 +107,7 @@ int pcast_plan_codes(const pcast_plan *plan, const float *values, size_t count, 
     int exact = 1;
     for (size_t i = 0; i < count; i++) {
         codes[i] = (uint8_t)pcast_encode_f32(plan->v_format, values[i], cast);
-        const float value = pcast_decode_f32(plan->v_format, codes[i]);
+        const float value = plan->v_value[codes[i]];
         exact &= value == values[i] || (isnan(value) && isnan(values[i]));
         if (rounded != NULL)
             rounded[i] = value;

@@ -28,7 +28,8 @@ typedef struct pcast_plan {
     int sink_given;
     float sink_nats, sink_score;
     float v_descale;
-    float value[256]; /* of the codes of an 8-bit P */
+    float value[256];   /* of the codes of an 8-bit P */
+    float v_value[256]; /* of the codes of V, where the kernel reads them */
 } pcast_plan;
 
 /* The scale of scores as the kernel reads them: PCAST_ERR_VALUE where softmax_scale or a descale is

@@ -52,7 +52,7 @@ static int check(size_t n, size_t trials, size_t every, size_t *tested)
     all = (moments){0};
     for (size_t d = 0; d < DELTAS; d += every)
         deltas[all.deltas++] = 0.5 * (double)d;
-    const pcast_synthetic experiment = {n, 1, SINKS, 7, trials, deltas, all.deltas};
+    const pcast_synthetic experiment = {n, 1, SINKS, 7, trials, deltas, all.deltas, 1, 0};
     const pcast_run run = {.kernels = kernels,
                            .kernel_count = fill_kernels(kernels),
                            .cpu = pcast_cpu_detect(),

@@ -6,6 +6,7 @@
 
 #include "pcast/experiment.h"
 #include "pcast/softmax.h"
+#include "pcast/tensor_core.h"
 #include "pcast/unit.h"
 
 #include "unit.h"
@@ -24,6 +25,7 @@ typedef struct results {
     double wide[PCAST_FORMAT_COUNT][256], bound[PCAST_FORMAT_COUNT];
     uint32_t units[PCAST_UNIT_COUNT][INPUTS];
     float o[DIM], l;
+    float tensor_core[PCAST_MACHINE_COUNT][2][INPUTS];
 } results;
 
 /* Rounded and subnormal results, subnormal arguments: -87.5, -0.3, 0.1, the least, 0.7, -126.9. */
@@ -74,6 +76,16 @@ static void compute(results *out)
         pcast_softmax_row(&kernel, pcast_cpu_detect(), &input, NULL, NULL, &output, &err),
         PCAST_OK);
     out->l = output.l;
+    static const uint8_t a[3] = {0x38, 0x01, 0xB9},
+                         b[3 * INPUTS] = {0x38, 0x01, 0x7E, 0x00, 0x3A, 0xB8, 0x02, 0x34, 0x03,
+                                          0x81, 0x7E, 0x05, 0x01, 0x00, 0x38, 0x02, 0x3B, 0x44};
+    for (pcast_machine m = PCAST_MACHINE_ADA_MMA; m < PCAST_MACHINE_COUNT; m++)
+        for (int f16 = 0; f16 < 2; f16++) {
+            const pcast_tensor_core core = {m, PCAST_E4M3, PCAST_E4M3,
+                                            (pcast_tensor_core_output)f16, pcast_cpu_detect()};
+            memcpy(out->tensor_core[m][f16], inputs, sizeof inputs);
+            pcast_tensor_core_row(&core, a, b, 3, INPUTS, INPUTS, out->tensor_core[m][f16]);
+        }
 }
 
 /* Both kinds of experiment, as statistics. */
@@ -83,7 +95,7 @@ static void run_experiments(pcast_summary summaries[2])
     const pcast_kernel kernel = {.block = 64, .scale = 448};
     const pcast_run run = {
         .kernels = &kernel, .kernel_count = 1, .threads = 2, .cpu = pcast_cpu_detect()};
-    const pcast_synthetic synthetic = {KEYS, 3, 4, 11, 6, deltas, 1};
+    const pcast_synthetic synthetic = {KEYS, 3, 4, 11, 6, deltas, 1, 1, 0};
     const pcast_tensor tensor = {3, {1, 60, 5}, values + KEYS, PCAST_F32};
     const pcast_heads heads = {&tensor, &tensor, &tensor, 2, 1, 1e30f, NULL, {0}};
     size_t sinks[2];

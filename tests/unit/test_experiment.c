@@ -99,7 +99,7 @@ static void test_synthetic_against_rows(void **state)
                                     {.order = PCAST_ORDER_REVERSE, .block = 64, .scale = 1},
                                     {.order = PCAST_ORDER_FORWARD, .block = 50, .scale = 448},
                                     {.order = PCAST_ORDER_FORWARD, .block = 64, .scale = 256}};
-    const pcast_synthetic experiment = {KEYS, DIM, SINKS, 99, TRIALS, deltas, 2};
+    const pcast_synthetic experiment = {KEYS, DIM, SINKS, 99, TRIALS, deltas, 2, 1, 0};
     const pcast_run run = {
         .kernels = kernels, .kernel_count = 4, .threads = 2, .cpu = pcast_cpu_detect()};
     pcast_summary summaries[8];
@@ -152,7 +152,7 @@ static void test_threads_and_levels(void **state)
     const double deltas[] = {6};
     const pcast_kernel kernels[] = {{.order = PCAST_ORDER_FORWARD, .block = 128, .scale = 1},
                                     {.order = PCAST_ORDER_REVERSE, .block = 32, .scale = 448}};
-    const pcast_synthetic experiment = {1000, 67, 4, 5, 70, deltas, 1};
+    const pcast_synthetic experiment = {1000, 67, 4, 5, 70, deltas, 1, 1, 0};
     pcast_summary expected[2], got[2];
     pcast_error err;
     pcast_run run = {.kernels = kernels, .kernel_count = 2, .threads = 1, .cpu = PCAST_CPU_SCALAR};
@@ -173,8 +173,8 @@ static void test_draws_without_cache(void **state)
      * cached run. */
     pcast_draws large, small;
     pcast_error err;
-    assert_int_equal(pcast_draws_init(&large, 8, 4 << 20, 4, 100, &err), PCAST_OK);
-    assert_int_equal(pcast_draws_init(&small, 8, 300, 4, 100, &err), PCAST_OK);
+    assert_int_equal(pcast_draws_init(&large, 8, 0, 4 << 20, 4, 100, &err), PCAST_OK);
+    assert_int_equal(pcast_draws_init(&small, 8, 0, 300, 4, 100, &err), PCAST_OK);
     assert_false(large.cached);
     assert_true(small.cached);
     pcast_draws_start_trial(&large, 3);
@@ -295,13 +295,13 @@ static void test_bad_requests(void **state)
         pcast_synthetic experiment;
         const char *said;
     } cases[] = {
-        {{1, 8, 1, 1, 1, deltas, 1}, "n:"},
-        {{100, 0, 4, 1, 1, deltas, 1}, "dim:"},
-        {{100, 8, 0, 1, 1, deltas, 1}, "sinks: 0"},
-        {{1000, 8, 129, 1, 1, deltas, 1}, "block size 128"},
-        {{100, 8, 100, 1, 1, deltas, 1}, "no other key"},
-        {{100, 8, 4, 1, 0, deltas, 1}, "trials:"},
-        {{100, 8, 4, 1, 1, deltas, 2}, "delta:"},
+        {{1, 8, 1, 1, 1, deltas, 1, 1, 0}, "n:"},
+        {{100, 0, 4, 1, 1, deltas, 1, 1, 0}, "dim:"},
+        {{100, 8, 0, 1, 1, deltas, 1, 1, 0}, "sinks: 0"},
+        {{1000, 8, 129, 1, 1, deltas, 1, 1, 0}, "block size 128"},
+        {{100, 8, 100, 1, 1, deltas, 1, 1, 0}, "no other key"},
+        {{100, 8, 4, 1, 0, deltas, 1, 1, 0}, "trials:"},
+        {{100, 8, 4, 1, 1, deltas, 2, 1, 0}, "delta:"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(pcast_synthetic_run(&cases[i].experiment, &run, summary, &err),

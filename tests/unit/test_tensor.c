@@ -263,12 +263,60 @@ static void test_counts(void **state)
     unlink("c.st");
 }
 
+/* Codes come as they lie in the file, NaNs with what they carry; uint32 are float32's bits. */
+static void test_raw_codes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *descr;
+        pcast_format format;
+        uint32_t codes[2];
+        int width;
+    } files[] = {
+        {"|u1", PCAST_E5M2, {0x7D, 0xFF}, 1},
+        {"<f2", PCAST_F16, {0x7C01, 0x8001}, 2},
+        {"<f4", PCAST_F32, {0x7F800001, 0xFFFFFFFF}, 4},
+        {"<u4", PCAST_F32, {0x7F800001, 0x00000001}, 4},
+    };
+    pcast_error err;
+    pcast_codes codes;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char bytes[200];
+        const int length =
+            snprintf(bytes + 10, sizeof bytes - 10,
+                     "{'descr': '%s', 'fortran_order': False, 'shape': (1, 2), }", files[i].descr);
+        memcpy(bytes, "\x93NUMPY\x01\x00", 8);
+        bytes[8] = (char)length;
+        bytes[9] = 0;
+        char *at = bytes + 10 + length;
+        for (int e = 0; e < 2; e++)
+            for (int byte = 0; byte < files[i].width; byte++)
+                *at++ = (char)(files[i].codes[e] >> (8 * byte));
+        write_bytes("codes.npy", bytes, (size_t)(at - bytes));
+        assert_int_equal(pcast_codes_read("codes.npy", NULL, PCAST_E5M2, &codes, &err), PCAST_OK);
+        assert_int_equal(codes.format, files[i].format);
+        assert_int_equal(codes.rank, 2);
+        assert_int_equal(codes.shape[1], 2);
+        assert_memory_equal(codes.data, files[i].codes, sizeof files[i].codes);
+        free(codes.data);
+        memcpy(bytes + 10 + strlen("{'descr': '"), "<i4", 3);
+        write_bytes("codes.npy", bytes, (size_t)(at - bytes));
+        assert_int_equal(pcast_codes_read("codes.npy", NULL, PCAST_E5M2, &codes, &err),
+                         PCAST_ERR_INPUT);
+        assert_non_null(strstr(err.text, "dtype '<i4' is none of float32 (or its bits as uint32)"));
+        assert_null(codes.data);
+    }
+    unlink("codes.npy");
+    assert_int_equal(pcast_codes_read("codes.npy", NULL, PCAST_E5M2, &codes, &err),
+                     PCAST_ERR_INPUT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_paths),      cmocka_unit_test(test_writers_refuse),
-        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_raw_codes),      cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_codes),          cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_writers_refuse), cmocka_unit_test(test_counts),
     };
     return cmocka_run_group_tests_name("tensor", tests, enter_folder, leave_folder);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The theory against values worked out independently (mpmath, see tests/oracle/theory_mpmath.py for
  * a grid) and against limits that can be seen without computing. */
+#include "pcast/tensor_core.h"
 #include "pcast/theory.h"
 
 #include "theory/visits.h"
@@ -229,6 +230,64 @@ static void test_domain(void **state)
     assert_near(pcast_theory_underflow(&single).outside, 0, 1e-300);
 }
 
+/* A sum of equal addends, instruction by instruction in the tensor core's model, against the theory
+ * that takes a binade at a time: the same number at every N. */
+static void check_chain(pcast_machine machine, const pcast_theory_chain *chain, size_t most)
+{
+    const pcast_tensor_core core = {.machine = machine, .cpu = pcast_cpu_detect()};
+    const uint32_t code =
+        pcast_encode_f32(PCAST_E4M3, (float)chain->addend, (pcast_cast){.overflow = 0});
+    uint8_t p[PCAST_TENSOR_CORE_KEYS], v[PCAST_TENSOR_CORE_KEYS];
+    memset(p, (int)code, sizeof p);
+    memset(v, 0x38, sizeof v); /* 1 */
+    const size_t tile = (size_t)chain->tile;
+    float o = 0, part = 0;
+    for (size_t n = 0; n < most;) {
+        pcast_tensor_core_row(&core, p, v, PCAST_TENSOR_CORE_KEYS, 1, 1, tile > 0 ? &part : &o);
+        n += PCAST_TENSOR_CORE_KEYS;
+        if (tile > 0 && n % tile == 0) {
+            o = o + part;
+            part = 0;
+        }
+        if ((n / PCAST_TENSOR_CORE_KEYS) % 61 != 0)
+            continue;
+        const double kept = ((double)(float)(o + part)) / ((double)n * chain->addend);
+        if (pcast_theory_chain_kept(chain, (double)n) != kept)
+            fail_msg("machine %d, S = %g, tile %zu, N = %zu: theory %.17g, instructions %.17g",
+                     (int)machine, chain->addend, tile, n,
+                     pcast_theory_chain_kept(chain, (double)n), kept);
+    }
+}
+
+static void test_accumulation(void **state)
+{
+    (void)state;
+    static const double addends[] = {1, 256, 448, 416, 0.0625, 0x1p-9};
+    for (size_t i = 0; i < sizeof addends / sizeof addends[0]; i++) {
+        pcast_theory_chain chain = {13, 13, 32, 0, addends[i]};
+        check_chain(PCAST_MACHINE_HOPPER_WGMMA, &chain, 1 << 20);
+        chain.step = 16;
+        check_chain(PCAST_MACHINE_ADA_MMA, &chain, 1 << 18);
+        chain = (pcast_theory_chain){25, 23, 32, 0, addends[i]};
+        check_chain(PCAST_MACHINE_BLACKWELL_TCGEN05, &chain, 1 << 16);
+        chain = (pcast_theory_chain){13, 13, 32, 192, addends[i]};
+        check_chain(PCAST_MACHINE_HOPPER_WGMMA, &chain, 1 << 18);
+    }
+    /* By hand: 2^14 addends of a power of two fill 14 bits; then one is below the last bit. */
+    pcast_theory_chain chain = {13, 13, 32, 0, 256};
+    assert_bits_f64(pcast_theory_chain_kept(&chain, 16384), 1);
+    assert_bits_f64(pcast_theory_chain_kept(&chain, 131072), 0.125);
+    assert_bits_f64(pcast_theory_chain_keys(&chain, 0.01), 16550); /* 16384 / 0.99 = 16549.5 */
+    assert_bits_f64(pcast_theory_chain_keys(&chain, 0.1), 18205);  /* 16384 / 0.9 = 18204.4 */
+    /* 448 = 7 * 64: from 2^20 on the unit is 128 and 3 of 3.5 units stay, then 1 of 1.75, then 0.
+     */
+    chain.addend = 448;
+    assert_bits_f64(pcast_theory_chain_kept(&chain, 2336), 1); /* 2336 * 448 < 2^20 */
+    assert_true(pcast_theory_chain_kept(&chain, 2400) < 1);
+    assert_true(isnan(pcast_theory_chain_kept(&chain, 0.5)));
+    assert_true(isnan(pcast_theory_chain_keys(&chain, 1)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_grid),
         cmocka_unit_test(test_saturation),
         cmocka_unit_test(test_domain),
+        cmocka_unit_test(test_accumulation),
     };
     gsl_set_error_handler_off();
     return cmocka_run_group_tests_name("theory", tests, NULL, NULL);

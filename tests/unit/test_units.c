@@ -201,6 +201,7 @@ static void test_fa4(void **state)
         {0xBF800000, 0x3F000000}, /* -1 */
         {0x42FE0000, 0x7F000000}, /* 127 */
         {0x43000000, 0x7F800000}, /* 128: 255 in the exponent field */
+        {0x43008000, 0x7FB5015C}, /* 128.5: bits of -126.5 and 255 in the field, a NaN */
         {0x43010000, 0x80000000}, /* 129: it overflows into the sign */
         {0x7F800000, 0x7FFFFFFF}, /* Inf - Inf */
     };
