@@ -119,7 +119,9 @@ static int put_figures(FILE *out, const diagnose_page *page)
         out, page, "trade-off", "What order, S and threshold cost",
         "Error of every setting over the least that any reaches in the same head, mean over heads, "
         "against the static scale S. One line for each rescale_threshold, in powers of two; lower "
-        "is better, and 1 is the best setting of every head at once.",
+        "is better, and 1 is the best setting of every head at once. On a flat bottom the kernel's "
+        "own "
+        "setting stays, else the largest S that cannot saturate is taken.",
         diagnose_figure_trade_off);
     if (code == EXIT_OK)
         code = put_figure(
