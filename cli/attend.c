@@ -172,13 +172,37 @@ static const char **text_option(attend_options *options, int key)
     }
 }
 
+/* Drawn tensors are [1, heads, n, dim] in FP32, without descales. */
+static error_t check_draw(const attend_options *options, struct argp_state *state)
+{
+    const struct {
+        const char *option;
+        int given;
+    } others[] = {
+        {"cu-seqlens-q", options->cu_q != NULL},          {"cu-seqlens-k", options->cu_k != NULL},
+        {"kv-lengths", options->kv_lengths != NULL},      {"q-descale", options->q_descale != NULL},
+        {"k-descale", options->k_descale != NULL},        {"v-descale", options->v_descale != NULL},
+        {"layout", options->layout != PCAST_LAYOUT_BHTD}, {"fp8", options->fp8 != PCAST_E4M3},
+    };
+    if (options->q != NULL || options->k != NULL || options->v != NULL)
+        return cli_bad(state, "--draw: takes the place of --q, --k and --v");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i].given)
+            return cli_bad(state, "--%s: is for tensors from files, not for --draw",
+                           others[i].option);
+    return 0;
+}
+
 static error_t check_options(const attend_options *options, struct argp_state *state)
 {
     const int files = (options->q != NULL) + (options->k != NULL) + (options->v != NULL);
     if (options->draw == NULL && files < 3)
         return cli_bad(state, "--q, --k and --v are needed (or --draw)");
-    if (options->draw != NULL && files > 0)
-        return cli_bad(state, "--draw: takes the place of --q, --k and --v");
+    const error_t drawn = options->draw != NULL ? check_draw(options, state) : 0;
+    if (drawn != 0)
+        return drawn;
+    if (options->budget && options->report)
+        return cli_bad(state, "--report: is of metrics, in place of which --budget is written");
     const char *const inputs[] = {options->q,           options->k,         options->v,
                                   options->cu_q,        options->cu_k,      options->kv_lengths,
                                   options->q_descale,   options->k_descale, options->v_descale,

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static int has_suffix(const char *text, const char *suffix)
 {
@@ -29,42 +28,6 @@ static char *dump_path(const char *output, const char *kind)
     return path;
 }
 
-/* Name within the folder, and which folder that is. */
-static const char *split_path(const char *path, struct stat *folder)
-{
-    const char *slash = strrchr(path, '/');
-    char *name = strdup(slash != NULL ? path : ".");
-    if (slash != NULL && name != NULL)
-        name[slash - path + 1] = '\0';
-    if (name == NULL || stat(name, folder) != 0)
-        *folder = (struct stat){0};
-    free(name);
-    return slash != NULL ? slash + 1 : path;
-}
-
-static int same_file(const char *a, const char *b)
-{
-    struct stat folder_a, folder_b;
-    const char *name_a = split_path(a, &folder_a), *name_b = split_path(b, &folder_b);
-    return strcmp(name_a, name_b) == 0 && folder_a.st_dev == folder_b.st_dev &&
-           folder_a.st_ino == folder_b.st_ino;
-}
-
-/* Is the last opened file one that is open already? Devices may be written twice. */
-static int opened_twice(const attend_files *files)
-{
-    const cli_output *last = &files->all[files->count - 1];
-    for (size_t i = 0; i + 1 < files->count; i++) {
-        const cli_output *other = &files->all[i];
-        if (last->path == NULL && other->path == NULL)
-            return 1;
-        if (last->temporary != NULL && other->temporary != NULL &&
-            same_file(last->path, other->path))
-            return 1;
-    }
-    return 0;
-}
-
 static int open_one(attend_files *files, int what, const char *path, const char *name)
 {
     pcast_error err;
@@ -73,7 +36,7 @@ static int open_one(attend_files *files, int what, const char *path, const char 
         return cli_fail(EXIT_OUTPUT, name, "%s", err.text);
     files->count++;
     files->streams[what] = output->stream;
-    if (opened_twice(files))
+    if (cli_outputs_repeat(files->all, files->count))
         return cli_fail(EXIT_USAGE, name, "%s: two results cannot go to one file",
                         output->path != NULL ? output->path : "standard output");
     return EXIT_OK;

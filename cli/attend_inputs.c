@@ -114,7 +114,8 @@ pcast_status attend_read(const attend_options *options, attend_inputs *inputs, p
     pcast_status status = PCAST_OK;
     if (options->draw != NULL) {
         attend_draw(options, inputs);
-        return PCAST_OK;
+        return read_scalars(options->learned_sink, "sink", FLT_MAX, &inputs->learned_sink,
+                            &attend->learned_sink, err);
     }
     status = pcast_tensor_read(options->q, "q", options->fp8, &inputs->q, err);
     if (status == PCAST_OK)

@@ -4,23 +4,11 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 static const char *const columns[] = {"kernel",      "batch",     "head",       "queries",
                                       "keys",        "block",     "empty_rows", "underflow",
                                       "subnormal",   "saturated", "mass_kept",  "mse",
                                       "mse_given_p", "rel_l2",    "max_abs",    "lse_error"};
-
-/* The SPEC, with the mask where an option gave it. */
-static const char *label(const attend_options *options, char text[PCAST_SPEC_MAX])
-{
-    snprintf(text, PCAST_SPEC_MAX, "%s%s%s", options->spec,
-             options->mask == NULL                ? ""
-             : strchr(options->spec, ':') != NULL ? ";mask="
-                                                  : ":mask=",
-             options->mask != NULL ? options->mask : "");
-    return text;
-}
 
 void attend_write_csv(csv_writer *csv, const attend_options *options,
                       const pcast_attend_shape *shape, const pcast_attend_head *heads)
@@ -33,7 +21,7 @@ void attend_write_csv(csv_writer *csv, const attend_options *options,
         const pcast_attend_head *head = &heads[i];
         const pcast_summary *summary = &head->summary;
         const int any = summary->rows > 0;
-        csv_text(csv, label(options, name));
+        csv_text(csv, cli_kernel_label(options->spec, options->mask, name));
         csv_count(csv, head->batch);
         csv_count(csv, head->head);
         csv_count(csv, head->queries);
@@ -64,7 +52,7 @@ void attend_write_budget(csv_writer *csv, const attend_options *options,
     csv_budget_names(csv);
     csv_end(csv);
     for (size_t i = 0; i < shape->batch * shape->heads; i++) {
-        csv_text(csv, label(options, name));
+        csv_text(csv, cli_kernel_label(options->spec, options->mask, name));
         csv_count(csv, heads[i].batch);
         csv_count(csv, heads[i].head);
         csv_number(csv, budgets[i].all);
@@ -90,8 +78,9 @@ void attend_write_report(FILE *out, const attend_options *options, const pcast_a
     pcast_kernel resolved = options->kernel;
     pcast_kernel_resolve(&resolved, shape->dim);
     char name[PCAST_SPEC_MAX];
-    fprintf(out, "kernel %s, %s, S = %g, %zu keys per block\n", label(options, name),
-            pcast_order_name(resolved.order), (double)resolved.scale, resolved.block);
+    fprintf(out, "kernel %s, %s, S = %g, %zu keys per block\n",
+            cli_kernel_label(options->spec, options->mask, name), pcast_order_name(resolved.order),
+            (double)resolved.scale, resolved.block);
     fprintf(out, "%zu sequence%s, %zu heads (%zu of K and V), head dimension %zu\n\n", shape->batch,
             shape->batch == 1 ? "" : "s", shape->heads, shape->kv_heads, shape->dim);
     fprintf(out, "batch head queries   keys  lost keys  saturated  mass kept  rel. error  largest "

@@ -55,6 +55,9 @@ int cli_exit_code(pcast_status status);
 int cli_check_kernel(const char *name, const char *option, const char *spec,
                      const pcast_kernel *kernel);
 
+/* The SPEC, with the mask where an option gave it (else NULL). */
+const char *cli_kernel_label(const char *spec, const char *mask, char text[PCAST_SPEC_MAX]);
+
 /* Parses argv with argp. --help prints on stdout. Returns EXIT_OK to go on, -1 when help was
  * printed and the command is done, EXIT_USAGE after one line on stderr. A parser reports a bad
  * value by `return cli_bad(state, ...)`. */
@@ -123,6 +126,9 @@ void cli_output_abandon(cli_output *output);
 int cli_output_finish(cli_output *output, int code, const char *name);
 /* The same for several that belong together: none appears before all are written. */
 int cli_outputs_finish(cli_output *outputs, size_t count, int code, const char *name);
+
+/* Is the last of the outputs one that is among them before? Devices may be written twice. */
+int cli_outputs_repeat(const cli_output *outputs, size_t count);
 
 /* Progress with time left, on stderr and only where that is a terminal. */
 typedef struct cli_progress {

@@ -195,15 +195,23 @@ static diagnosed_head *append(diagnosed *all, const char *layer, const pcast_dia
     return heads + all->count - count;
 }
 
+static void extend(diagnosed_span *span, size_t value, int first)
+{
+    span->fewest = first || value < span->fewest ? value : span->fewest;
+    span->most = value > span->most ? value : span->most;
+}
+
 /* Diagnoses one layer and appends its heads. */
 static pcast_status add_layer(const diagnose_options *options, const layer_files *files,
                               const char *layer, const pcast_run *run, diagnosed *all,
                               pcast_error *err)
 {
     const size_t count = layer_head_count(files), keys = layer_key_count(files);
-    const size_t sinks = options->sinks.count < keys ? options->sinks.count : keys;
+    const int given = options->sinks_text.count > 0;
+    const size_t most = given || keys < 2 ? keys : keys - 1; /* the default fits */
+    const size_t sinks = options->sinks.count < most ? options->sinks.count : most;
     pcast_heads experiment = layer_heads(files, options->softmax_scale);
-    experiment.sinks = options->sinks.count;
+    experiment.sinks = given ? options->sinks.count : sinks;
     experiment.auto_sinks = options->sinks.automatic;
     pcast_diagnosis *diagnoses = cli_alloc(count, sizeof *diagnoses);
     double *errors = cli_alloc(count * all->candidate_count, sizeof *errors);
@@ -211,10 +219,11 @@ static pcast_status add_layer(const diagnose_options *options, const layer_files
         diagnoses[h].head.sinks = cli_alloc(sinks, sizeof *diagnoses[h].head.sinks);
     pcast_status status = pcast_diagnose(&experiment, run, diagnoses, errors, err);
     if (status == PCAST_OK) {
-        all->sinks = sinks;
-        all->fewest_keys = all->count == 0 || keys < all->fewest_keys ? keys : all->fewest_keys;
-        all->most_keys = keys > all->most_keys ? keys : all->most_keys;
+        extend(&all->keys, keys, all->count == 0);
+        extend(&all->sinks, sinks, all->count == 0);
         diagnosed_head *heads = append(all, layer, diagnoses, errors, count);
+        for (size_t h = 0; h < count; h++)
+            heads[h].sinks = sinks;
         if (options->quantize)
             status = add_stages(options, files, run, count, heads, err);
     } else {
@@ -266,11 +275,6 @@ typedef struct results {
     size_t count;
 } results;
 
-static int is_stdout(const char *path)
-{
-    return path == NULL || strcmp(path, "-") == 0;
-}
-
 /* Opens all of them, so that what cannot be written is said before anything is computed. */
 static int open_results(const diagnose_options *options, results *files)
 {
@@ -280,15 +284,12 @@ static int open_results(const diagnose_options *options, results *files)
     for (int i = 0; i < RESULTS; i++) {
         if (i != OUTPUT && paths[i] == NULL)
             continue;
-        for (size_t n = 0; n < files->count; n++) {
-            const char *other = paths[files->kinds[n]];
-            if (is_stdout(other) ? is_stdout(paths[i]) : paths[i] && !strcmp(other, paths[i]))
-                return cli_fail(EXIT_USAGE, options->name, "--%s and --%s are the same file",
-                                names[files->kinds[n]], names[i]);
-        }
         if (cli_output_open(&files->outputs[files->count], paths[i], &err) != PCAST_OK)
             return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
         files->kinds[files->count++] = i;
+        if (cli_outputs_repeat(files->outputs, files->count))
+            return cli_fail(EXIT_USAGE, options->name, "--%s: %s takes another result already",
+                            names[i], paths[i] != NULL ? paths[i] : "standard output");
     }
     return options->report != NULL ? gnuplot_check(options->name) : EXIT_OK;
 }
@@ -322,6 +323,7 @@ static int check_options(diagnose_options *options)
                         options->quantize ? "quantize" : "softmax-scale");
     if (options->mask != NULL)
         pcast_kernel_set(&options->kernel, PCAST_FIELD_MASK, options->mask, NULL);
+    cli_kernel_label(options->spec, options->mask, options->label);
     if (code == EXIT_OK)
         code = cli_check_kernel(options->name, "--kernel ", options->spec, &options->kernel);
     if (code == EXIT_OK &&

@@ -12,7 +12,8 @@ typedef struct diagnose_options {
     const char *name; /* "pcast diagnose" */
     const char *spec;
     pcast_kernel kernel;
-    const char *mask; /* overrides the kernel's */
+    const char *mask;           /* overrides the kernel's */
+    char label[PCAST_SPEC_MAX]; /* the SPEC with it */
     layer_input input;
     cli_list sinks_text;
     sink_choice sinks;
@@ -29,15 +30,21 @@ typedef struct diagnose_options {
 typedef struct diagnosed_head {
     const char *layer;
     size_t index;
+    size_t sinks;
     pcast_diagnosis diagnosis;
     pcast_budget budget; /* only with --quantize */
 } diagnosed_head;
 
+/* Layers may differ in their keys, and then in how many sinks they have room for. */
+typedef struct diagnosed_span {
+    size_t fewest, most;
+} diagnosed_span;
+
 typedef struct diagnosed {
     diagnosed_head *heads;
-    double *errors;                /* [heads][candidates] relative L2 error */
-    size_t count, sinks;           /* sinks: of each head */
-    size_t fewest_keys, most_keys; /* layers may differ */
+    double *errors; /* [heads][candidates] relative L2 error */
+    size_t count;
+    diagnosed_span keys, sinks; /* of a head */
     pcast_candidate candidates[PCAST_CANDIDATES_MAX];
     size_t candidate_count;
     pcast_choice overall; /* one setting for all heads */
@@ -47,34 +54,43 @@ typedef struct diagnosed {
  */
 int diagnose_is_predicted(const diagnose_options *options);
 
-/* Over all heads: mean and largest ratio of a candidate's error to the best of the same head. */
-void diagnose_regret(const diagnosed *all, size_t candidate, double *mean, double *largest);
+/* A candidate over all heads. */
+pcast_regret diagnose_regret(const diagnosed *all, size_t candidate);
 
-/* The candidate that is the kernel as it is, but for the format of its output; candidate_count
- * where none is. */
+/* The candidate that is the kernel as it is, but for its output in FP32. */
 size_t diagnose_own(const diagnose_options *options, const diagnosed *all);
 
-/* A head's relative error with the kernel as it is: without its output's rounding where
- * diagnose_own finds it. */
+/* A head's relative error with the kernel as it is, output in FP32. */
 double diagnose_error_now(const diagnose_options *options, const diagnosed *all, size_t head);
 
 /* "order=..., scale=..., rescale_threshold=...": a candidate's fields. */
 void diagnose_setting(const diagnose_options *options, const pcast_candidate *candidate, char *text,
                       size_t size);
 
-/* Keys of a head: "512", or "128 to 512". */
-const char *diagnose_keys(const diagnosed *all, char text[48]);
+/* "512", or "128 to 512". */
+const char *diagnose_span(diagnosed_span span, char text[48]);
 
 /* Stages of a quantised kernel: Q, K, V, the cast of P, the output. */
-enum { DIAGNOSE_STAGES = 5 };
+enum { DIAGNOSE_STAGES = 5, DIAGNOSE_P_CAST = 3 };
 extern const pcast_budget_stage diagnose_stages[DIAGNOSE_STAGES];
 const char *diagnose_stage_name(size_t stage);
+
+/* The cast of P is a small part of the squared error below this share. */
+#define DIAGNOSE_SMALL_PART 0.1
+
+/* Does the kernel cast any of Q, K and V? */
+int diagnose_casts_inputs(const diagnose_options *options);
 
 /* What each adds to the squared error, and its share among those that add to it. */
 void diagnose_stage_errors(const pcast_budget *budget, double parts[DIAGNOSE_STAGES]);
 void diagnose_stage_shares(const pcast_budget *budget, double shares[DIAGNOSE_STAGES]);
 
-/* One plain sentence: what to set, what it brings. */
+/* Mean over heads: squared error, and what each stage adds to it. */
+double diagnose_stage_means(const diagnosed *all, double parts[DIAGNOSE_STAGES]);
+
+enum { DIAGNOSE_ADVICE_MAX = 2048 };
+
+/* In plain sentences: what to set, what it brings, from how much. */
 void diagnose_advice(const diagnose_options *options, const diagnosed *all, char *text,
                      size_t size);
 

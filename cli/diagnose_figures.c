@@ -126,11 +126,11 @@ void diagnose_figure_trade_off(FILE *script, const void *data)
 {
     const diagnose_page *page = data;
     const diagnosed *all = page->all;
-    double ratios[PCAST_CANDIDATES_MAX], largest;
+    double ratios[PCAST_CANDIDATES_MAX];
     extent range = {1, 1.05};
     int shown[2] = {0, 0};
     for (size_t i = 0; i < all->candidate_count; i++) {
-        diagnose_regret(all, i, &ratios[i], &largest);
+        ratios[i] = diagnose_regret(all, i).mean;
         include(&range, ratios[i]);
         shown[all->candidates[i].order == PCAST_ORDER_REVERSE] |= isfinite(ratios[i]);
     }

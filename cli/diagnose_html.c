@@ -44,26 +44,27 @@ static void put_item(FILE *out, const char *term, const char *text)
 
 static void put_top(FILE *out, const diagnose_options *options, const diagnosed *all)
 {
-    char keys[48], mask[64], advice[1024];
+    char keys[48], sinks[48], mask[64], advice[DIAGNOSE_ADVICE_MAX];
     const size_t layers = layers_count(&options->input);
     fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                  "style-src 'unsafe-inline'\">\n<title>What ");
-    html_text(out, options->spec);
+    html_text(out, options->label);
     fprintf(out, " does to these heads</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n",
             style);
     fprintf(out, "<h1>What <code>");
-    html_text(out, options->spec);
+    html_text(out, options->label);
     fprintf(out, "</code> does to these heads</h1>\n<dl class=\"inputs\">\n");
     static const char *const names[LAYER_FILES] = {"Q", "K", "V", "Scores"};
     for (int i = 0; i < LAYER_FILES; i++)
         if (options->input.paths[i] != NULL)
             put_item(out, names[i], options->input.paths[i]);
     pcast_kernel_get(&options->kernel, PCAST_FIELD_MASK, mask, sizeof mask);
-    fprintf(out, "</dl>\n<p>%zu layer%s, %zu head%s, %s keys, %zu sink%s a head; mask %s.</p>\n",
+    fprintf(out, "</dl>\n<p>%zu layer%s, %zu head%s, %s keys, %s sink%s a head; mask %s.</p>\n",
             layers, layers == 1 ? "" : "s", all->count, all->count == 1 ? "" : "s",
-            diagnose_keys(all, keys), all->sinks, all->sinks == 1 ? "" : "s", mask);
+            diagnose_span(all->keys, keys), diagnose_span(all->sinks, sinks),
+            all->sinks.most == 1 ? "" : "s", mask);
     diagnose_advice(options, all, advice, sizeof advice);
     fprintf(out, "<p class=\"advice\"><strong>Advice.</strong> ");
     html_text(out, advice);
@@ -114,12 +115,13 @@ static int put_figure(FILE *out, const diagnose_page *page, const char *id, cons
 static int put_figures(FILE *out, const diagnose_page *page)
 {
     const int predicted = diagnose_is_predicted(page->options);
-    const int own = diagnose_own(page->options, page->all) < page->all->candidate_count;
     int code = put_figure(
         out, page, "trade-off", "What order, S and threshold cost",
         "Error of every setting over the least that any reaches in the same head, mean over heads, "
         "against the static scale S. One line for each rescale_threshold, in powers of two; lower "
-        "is better, and 1 is the best setting of every head at once.",
+        "is better, and 1 is the best setting of every head at once. On a flat bottom the kernel's "
+        "own "
+        "setting stays, else the largest S that cannot saturate is taken.",
         diagnose_figure_trade_off);
     if (code == EXIT_OK)
         code = put_figure(
@@ -134,11 +136,8 @@ static int put_figures(FILE *out, const diagnose_page *page)
     if (code == EXIT_OK)
         code = put_figure(
             out, page, "errors", "Error now and with the recommended setting",
-            own ? "Relative L2 error of each head's output against exact attention, output in FP32 "
-                  "in both: heads below the line gain, those above it lose."
-                : "Relative L2 error of each head's output against exact attention: heads below "
-                  "the line gain, those above it lose. Now includes the rounding of the output, "
-                  "the recommended setting does not.",
+            "Relative L2 error of each head's output against exact attention, output in FP32 "
+            "in both: heads below the line gain, those above it lose.",
             diagnose_figure_errors);
     if (code == EXIT_OK && page->options->quantize)
         code = put_figure(

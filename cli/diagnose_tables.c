@@ -27,11 +27,11 @@ static void close_table(FILE *out)
     fprintf(out, "</tbody>\n</table>\n</div>\n");
 }
 
-/* A number in a cell; a dash where there is none. */
+/* A number in a cell; a dash where there is none that is finite. */
 static void put_number(FILE *out, const char *format, double value)
 {
     fprintf(out, "<td>");
-    if (isnan(value))
+    if (!isfinite(value))
         fprintf(out, "&#8211;");
     else
         fprintf(out, format, value);
@@ -61,7 +61,9 @@ void diagnose_put_heads(FILE *out, const diagnose_options *options, const diagno
     };
     const int predicted = diagnose_is_predicted(options);
     open_table(out, "heads-table",
-               "Every head: as the kernel is, its own best setting, and the one setting for all",
+               "Every head: as the kernel is, its own best setting, and the one setting for all; "
+               "errors with "
+               "the output in FP32",
                names, sizeof names / sizeof names[0]);
     for (size_t h = 0; h < all->count; h++) {
         const pcast_diagnosis *d = &all->heads[h].diagnosis;
@@ -73,7 +75,7 @@ void diagnose_put_heads(FILE *out, const diagnose_options *options, const diagno
         put_number(out, "%.3g", 100 * d->simulated.underflow);
         put_number(out, "%.3g", 100 * d->simulated.saturated);
         put_number(out, "%.5g", 100 * d->simulated.mass_kept);
-        put_number(out, "%.2g", 100 * d->simulated.rel_l2);
+        put_number(out, "%.2g", 100 * diagnose_error_now(options, all, h));
         put_candidate(out, &all->candidates[d->choice.best]);
         put_number(out, "%.2g", 100 * d->choice.error);
         put_number(out, "%.2g", 100 * all->errors[h * all->candidate_count + all->overall.best]);
@@ -104,14 +106,14 @@ void diagnose_put_stages(FILE *out, const diagnosed *all)
 
 typedef struct ranked {
     size_t candidate;
-    double mean, largest;
+    pcast_regret regret;
 } ranked;
 
 static int by_mean(const void *a, const void *b)
 {
     const ranked *one = a, *other = b;
-    const double x = isnan(one->mean) ? INFINITY : one->mean;
-    const double y = isnan(other->mean) ? INFINITY : other->mean;
+    const double x = isnan(one->regret.mean) ? INFINITY : one->regret.mean;
+    const double y = isnan(other->regret.mean) ? INFINITY : other->regret.mean;
     if (x != y)
         return x < y ? -1 : 1;
     return one->candidate < other->candidate ? -1 : one->candidate > other->candidate;
@@ -127,7 +129,7 @@ void diagnose_put_candidates(FILE *out, const diagnose_options *options, const d
         isfinite(all->overall.error) ? all->overall.best : (size_t)PCAST_CANDIDATES_MAX;
     for (size_t i = 0; i < all->candidate_count; i++) {
         order[i].candidate = i;
-        diagnose_regret(all, i, &order[i].mean, &order[i].largest);
+        order[i].regret = diagnose_regret(all, i);
     }
     qsort(order, all->candidate_count, sizeof order[0], by_mean);
     open_table(out, "candidates-table", "Settings: error over the least in the same head", names,
@@ -138,8 +140,8 @@ void diagnose_put_candidates(FILE *out, const diagnose_options *options, const d
             continue;
         fprintf(out, "<tr>");
         put_candidate(out, &all->candidates[candidate]);
-        put_number(out, "%.3f", order[i].mean);
-        put_number(out, "%.3f", order[i].largest);
+        put_number(out, "%.3f", order[i].regret.mean);
+        put_number(out, "%.3f", order[i].regret.largest);
         fprintf(out, "<td>%s%s%s</td></tr>\n", candidate == best ? "recommended" : "",
                 candidate == best && candidate == own ? ", " : "",
                 candidate == own ? "as it is" : "");

@@ -69,8 +69,10 @@ static void put_losses(FILE *out, double lost, double kept, double error)
 {
     put_percent(out, "loses ", 3, lost);
     put_percent(out, " of its keys, whose P the cast turns into zero, and keeps ", 5, kept);
-    put_percent(out, " of the attention on keys that are no sinks; the error of its output is ", 2,
-                error);
+    put_percent(out,
+                " of the attention on keys that are no sinks; the error of its output, rounding "
+                "included, is ",
+                2, error);
     fprintf(out, ". ");
 }
 
@@ -119,12 +121,17 @@ void diagnose_put_terms(FILE *out)
         {"lost", "Other keys whose P becomes zero in the cast."},
         {"saturated", "Keys whose P times S is beyond the largest number of the format."},
         {"mass kept", "Attention of the other keys after the cast over that before it."},
-        {"error", "Root of the summed squared error of a head's output over the summed squares of "
-                  "the exact one (relative L2)."},
+        {"error",
+         "Root of the summed squared error of a head's output over the summed squares of "
+         "the exact one (relative L2). Tables and figures have the output in FP32, so that "
+         "settings differ in the cast of P alone."},
         {"threshold", "rescale_threshold: the running maximum stays while it lags by no more than "
-                      "so many powers of two; 0 always updates it."},
-        {"headroom", "Powers of two between the largest P times S that can occur and the largest "
-                     "number of the format; below 0, P can saturate."},
+                      "so many powers of two (a threshold in nats is divided by ln 2); 0 always "
+                      "updates it."},
+        {"headroom",
+         "Powers of two between the largest P times S that can occur and the largest "
+         "number of the format. At 0 or above, P cannot saturate, and a smaller S gains nothing; "
+         "below 0 it can."},
     };
     fprintf(out, "<section aria-labelledby=\"terms-title\" id=\"terms\">\n"
                  "<h2 id=\"terms-title\">Terms</h2>\n<dl>\n");

@@ -59,6 +59,19 @@ int cli_check_kernel(const char *name, const char *option, const char *spec,
     return cli_fail(cli_exit_code(status), name, "%s%.100s: %s", option, spec, err.text);
 }
 
+const char *cli_kernel_label(const char *spec, const char *mask, char text[PCAST_SPEC_MAX])
+{
+    char own[16] = "";
+    pcast_kernel kernel;
+    if (strstr(spec, "mask=") != NULL && pcast_kernel_parse(spec, &kernel, NULL, NULL) == PCAST_OK)
+        pcast_kernel_get(&kernel, PCAST_FIELD_MASK, own, sizeof own);
+    if (mask != NULL && strcmp(own, mask) == 0)
+        mask = NULL; /* the SPEC says it already */
+    const char *before = mask == NULL ? "" : strchr(spec, ':') != NULL ? ";mask=" : ":mask=";
+    snprintf(text, PCAST_SPEC_MAX, "%s%s%s", spec, before, mask != NULL ? mask : "");
+    return text;
+}
+
 void *cli_alloc(size_t count, size_t size)
 {
     void *memory = calloc(count > 0 ? count : 1, size);

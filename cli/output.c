@@ -205,3 +205,38 @@ int cli_outputs_finish(cli_output *outputs, size_t count, int code, const char *
                 code = cli_output_finish(&outputs[i], code, name);
     return code;
 }
+
+/* Name within the folder, and which folder that is. */
+static const char *split_path(const char *path, struct stat *folder)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = strdup(slash != NULL ? path : ".");
+    if (slash != NULL && name != NULL)
+        name[slash - path + 1] = '\0';
+    if (name == NULL || stat(name, folder) != 0)
+        *folder = (struct stat){0};
+    free(name);
+    return slash != NULL ? slash + 1 : path;
+}
+
+static int same_file(const char *a, const char *b)
+{
+    struct stat folder_a, folder_b;
+    const char *name_a = split_path(a, &folder_a), *name_b = split_path(b, &folder_b);
+    return strcmp(name_a, name_b) == 0 && folder_a.st_dev == folder_b.st_dev &&
+           folder_a.st_ino == folder_b.st_ino;
+}
+
+int cli_outputs_repeat(const cli_output *outputs, size_t count)
+{
+    const cli_output *last = &outputs[count - 1];
+    for (size_t i = 0; i + 1 < count; i++) {
+        const cli_output *other = &outputs[i];
+        if (last->path == NULL && other->path == NULL)
+            return 1;
+        if (last->temporary != NULL && other->temporary != NULL &&
+            same_file(last->path, other->path))
+            return 1;
+    }
+    return 0;
+}

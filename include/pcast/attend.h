@@ -29,7 +29,8 @@ typedef struct pcast_attend {
     const pcast_tensor *learned_sink; /* [heads] logits in nats; NULL: as the kernel says */
     float softmax_scale;              /* 0: 1 / sqrt(dim) */
     /* Inputs as the kernel's fields say: K less its mean, Q and K rotated, and those of Q, K and V
-     * in `quantised` cast, unless they came in 8 bits or with a descale. 0: inputs as they are. */
+     * in `quantised` cast. What came in 8 bits or with a descale keeps its numbers, and Q and K are
+     * rotated together or not at all. 0: inputs as they are. */
     int prepare;
     unsigned quantised; /* PCAST_STAGE_Q | PCAST_STAGE_K | PCAST_STAGE_V */
 } pcast_attend;
@@ -64,7 +65,8 @@ typedef struct pcast_attend_result {
     void *observer_context;
 } pcast_attend_result;
 
-/* PCAST_ERR_INPUT names the tensor and what does not fit; PCAST_ERR_VALUE a field of the kernel. */
+/* PCAST_ERR_INPUT names the tensor and what does not fit; PCAST_ERR_VALUE a field of the kernel,
+ * k_mean where inputs are prepared and a softcap or a learned sink would see the shift. */
 pcast_status pcast_attend_check(const pcast_attend *attend, const pcast_kernel *kernel,
                                 pcast_attend_shape *shape, pcast_error *err);
 

@@ -33,7 +33,8 @@ typedef struct pcast_summary {
     double mse;               /* mean over rows and channels of squared error */
     double mse_se;            /* standard error over rows of the rows' means */
     double mse_given_p;       /* mean of its expectation given P */
-    double rel_l2;            /* sqrt(sum of squared errors / sum of squared references) */
+    double rel_l2;            /* sqrt(sum of squared errors / sum of squared references); 0 where
+                                 both are 0, infinite where only the references are */
     double max_abs;           /* largest error */
 } pcast_summary;
 
@@ -114,6 +115,7 @@ typedef struct pcast_head {
 } pcast_head;
 
 /* Fills heads[heads] and summaries[heads][kernel_count]; all kernels must solve the same problem.
+ * Those with a v_range read V divided down to it (docs/numerics.md, step 9.6).
  * NaN gap where no query sees a sink and two other keys. PCAST_ERR_INPUT names the tensor whose
  * rank, shape or a number that is not finite is wrong; PCAST_ERR_VALUE the field; PCAST_ERR_MEMORY.
  */

@@ -130,7 +130,10 @@ static pcast_status plan_head(const attend_run *self, size_t batch, size_t head,
         scales.sink_given = 1;
         scales.sink_logit = pcast_head_scalar(attend->learned_sink, heads, 0, head, head, heads);
     }
-    return pcast_plan_init(plan, kernel, self->run->cpu, &scales, self->shape.dim, err);
+    pcast_kernel of_row = *kernel;
+    if (self->prepared.v_channel != NULL)
+        of_row.out_format = PCAST_OUTPUT_F32; /* finish_outputs rounds (step 9.4) */
+    return pcast_plan_init(plan, &of_row, self->run->cpu, &scales, self->shape.dim, err);
 }
 
 static pcast_status workspace_init(workspace *space, const attend_run *self, pcast_error *err)

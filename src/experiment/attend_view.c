@@ -60,6 +60,14 @@ float pcast_head_scalar(const pcast_tensor *tensor, size_t heads, size_t batch, 
     return tensor->data[sequence * last + own];
 }
 
+int pcast_input_given(const pcast_attend *attend, int which)
+{
+    const pcast_tensor *const tensors[] = {attend->q, attend->k, attend->v};
+    const pcast_tensor *const descales[] = {attend->q_descale, attend->k_descale,
+                                            attend->v_descale};
+    return descales[which] != NULL || pcast_format_width(tensors[which]->format) == 8;
+}
+
 /* Starts of packed sequences: from 0 to the number of tokens, never falling. */
 static pcast_status check_starts(const char *name, const size_t *starts, size_t sequences,
                                  size_t tokens, pcast_error *err)
@@ -145,6 +153,24 @@ static pcast_status check_lengths(const pcast_attend *attend, const pcast_view *
     return PCAST_OK;
 }
 
+/* K less its mean shifts every score of a query by the same number, which only a softmax of the
+ * scores themselves does not see. */
+static pcast_status check_mean(const pcast_attend *attend, const pcast_kernel *kernel,
+                               pcast_error *err)
+{
+    if (!attend->prepare || !kernel->k_mean || pcast_input_given(attend, 1))
+        return PCAST_OK;
+    if (kernel->softcap > 0)
+        return pcast_fail(err, PCAST_ERR_VALUE,
+                          "k_mean: with softcap: the tanh of scores less their mean is not that of "
+                          "the scores");
+    if (kernel->sink_given || attend->learned_sink != NULL)
+        return pcast_fail(err, PCAST_ERR_VALUE,
+                          "k_mean: with a learned sink: scores lose their mean, the sink's logit "
+                          "does not");
+    return PCAST_OK;
+}
+
 pcast_status pcast_attend_check(const pcast_attend *attend, const pcast_kernel *kernel,
                                 pcast_attend_shape *shape, pcast_error *err)
 {
@@ -182,6 +208,8 @@ pcast_status pcast_attend_check(const pcast_attend *attend, const pcast_kernel *
     if (status == PCAST_OK && (!(attend->softmax_scale >= 0) || isinf(attend->softmax_scale)))
         status = pcast_fail(err, PCAST_ERR_VALUE, "softmax scale: %g is not positive and finite",
                             (double)attend->softmax_scale);
+    if (status == PCAST_OK)
+        status = check_mean(attend, kernel, err);
     pcast_kernel resolved = *kernel;
     pcast_kernel_resolve(&resolved, shape->dim);
     shape->blocks = (shape->max_keys + resolved.block - 1) / resolved.block;

@@ -30,4 +30,7 @@ size_t pcast_view_offset(const pcast_view *view, const size_t *starts, size_t ba
 float pcast_head_scalar(const pcast_tensor *tensor, size_t heads, size_t batch, size_t head,
                         size_t kv_head, size_t kv_heads);
 
+/* Did Q (0), K (1) or V (2) come in 8 bits, or with a descale? Then it stays as it is. */
+int pcast_input_given(const pcast_attend *attend, int which);
+
 #endif

@@ -1,103 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Simulating the kernel and every candidate on the same heads, and choosing. */
+/* Simulating the kernel and every candidate on the same heads (docs/numerics.md, section 7, has the
+ * statistics). */
 #include "pcast/diagnose.h"
 
-#include "base/bits.h"
 #include "base/error.h"
 #include "experiment/head_shape.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-size_t pcast_candidates(const pcast_kernel *kernel, pcast_candidate *candidates)
-{
-    static const float scales[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 448};
-    static const float taus[] = {0, 0.75f, 2, 4, 8};
-    size_t count = 0;
-    for (int order = 0; order < 2; order++)
-        for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++)
-            for (size_t t = 0; t < sizeof taus / sizeof taus[0]; t++) {
-                const pcast_candidate one = {(pcast_order)order, scales[s], taus[t]};
-                const pcast_kernel changed = pcast_candidate_kernel(kernel, &one);
-                if (pcast_kernel_validate(&changed, NULL) == PCAST_OK)
-                    candidates[count++] = one;
-            }
-    return count;
-}
-
-pcast_kernel pcast_candidate_kernel(const pcast_kernel *kernel, const pcast_candidate *candidate)
-{
-    pcast_kernel changed = *kernel;
-    changed.order = candidate->order;
-    changed.scale = candidate->scale;
-    changed.scale_log2 = 0;
-    changed.rescale_threshold = candidate->tau;
-    changed.threshold_unit = PCAST_THRESHOLD_LOG2;
-    changed.out_format = PCAST_OUTPUT_F32;
-    return changed;
-}
-
-static double headroom(const pcast_kernel *kernel, const pcast_candidate *candidate)
-{
-    const uint64_t largest = pcast_format_largest(kernel->p_format);
-    return log2(pcast_decode_f64(kernel->p_format, largest)) - log2((double)candidate->scale) -
-           (double)candidate->tau;
-}
-
-/* Among equals, also on the row that suits them least: no stale maximum before a stale one, then
- * the larger headroom. */
-static int preferred(const pcast_kernel *kernel, const pcast_candidate *a, const pcast_candidate *b)
-{
-    if (a->tau != b->tau)
-        return a->tau < b->tau;
-    return headroom(kernel, a) > headroom(kernel, b);
-}
-
-double pcast_error_ratio(double error, double least)
-{
-    const double rounding = 0x1p-24;
-    if (isnan(error))
-        return error;
-    return fmax(error, rounding) / fmax(least, rounding);
-}
-
-pcast_choice pcast_choose(const pcast_kernel *kernel, const pcast_candidate *candidates,
-                          size_t count, const double *errors, size_t rows)
-{
-    double regret[PCAST_CANDIDATES_MAX] = {0}, worst[PCAST_CANDIDATES_MAX] = {0}, least = INFINITY;
-    for (size_t r = 0; r < rows; r++) {
-        const double *row = errors + r * count;
-        double best = INFINITY;
-        for (size_t i = 0; i < count; i++)
-            best = row[i] < best ? row[i] : best;
-        for (size_t i = 0; i < count; i++) { /* a NaN is no choice */
-            const double ratio = isnan(row[i]) ? INFINITY : pcast_error_ratio(row[i], best);
-            regret[i] += ratio;
-            worst[i] = fmax(worst[i], ratio);
-        }
-    }
-    for (size_t i = 0; i < count; i++)
-        least = regret[i] < least ? regret[i] : least;
-    pcast_choice choice = {.best = count};
-    for (size_t i = 0; i < count; i++) {
-        if (!(regret[i] <= least * (1 + PCAST_CHOICE_TIE)))
-            continue;
-        choice.ties++;
-        const int better =
-            choice.best < count && worst[i] < worst[choice.best] * (1 - PCAST_CHOICE_TIE);
-        const int worse =
-            choice.best < count && worst[choice.best] < worst[i] * (1 - PCAST_CHOICE_TIE);
-        if (choice.best == count || better ||
-            (!worse && preferred(kernel, &candidates[i], &candidates[choice.best])))
-            choice.best = i;
-    }
-    if (choice.best == count)
-        choice.best = 0;
-    for (size_t r = 0; r < rows; r++)
-        choice.error += errors[r * count + choice.best] / (double)rows;
-    choice.headroom = headroom(kernel, &candidates[choice.best]);
-    return choice;
-}
+#include <string.h>
 
 /* What one call holds. */
 typedef struct diagnosis_run {

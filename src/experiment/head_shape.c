@@ -17,6 +17,8 @@
 /* Standardised scores are counted in bins of this width from -RANGE to RANGE. */
 enum { BINS = 4096, RANGE = 16 };
 
+#define LN2 0.69314718055994531
+
 typedef struct head_scores {
     const pcast_heads *experiment;
     pcast_kernel kernel; /* resolved */
@@ -80,48 +82,102 @@ static size_t bin_of(double x)
 /* Running maxima of the query's walk: how they rise, and which keys a stale one would saturate. */
 typedef struct walk_sums {
     double lag_total, lag_largest;
-    uint64_t queries, tiles, raising, saturated, keys;
+    uint64_t splits, tiles, raising, saturated, keys;
 } walk_sums;
+
+/* The maximum of a split: of all that it has seen, and the one it works with (step 4.1). */
+typedef struct running_max {
+    float first, max, held; /* first: after its first tile with a visible key, NaN before */
+    double sum;             /* normalise=partition: of exp(score - max) */
+} running_max;
+
+static running_max begin_split(const pcast_kernel *kernel, const pcast_visit *visit)
+{
+    const int sink = visit->split == 0 && kernel->sink_given &&
+                     kernel->learned_sink == PCAST_LEARNED_SINK_INITIAL;
+    const float start = sink ? kernel->sink_logit : -INFINITY;
+    return (running_max){NAN, start, start, 0};
+}
+
+/* A tile's largest score enters the maximum; the kernel's stays while it lags by no more than tau.
+ */
+static void raise_max(const pcast_kernel *kernel, running_max *running, float tile, walk_sums *sums)
+{
+    const float factor = kernel->threshold_unit == PCAST_THRESHOLD_NATS ? 1.0f : 1.44269502f;
+    const double step = ((double)tile - (double)running->max) / LN2;
+    const float tau = kernel->rescale_threshold;
+    running->max = tile > running->max ? tile : running->max;
+    if (isnan(running->first)) {
+        running->first = running->max;
+    } else {
+        sums->tiles++;
+        sums->raising += step > 0;
+        sums->lag_largest = step > sums->lag_largest ? step : sums->lag_largest;
+    }
+    const float lag = (running->max - running->held) * factor;
+    const int stays = kernel->threshold_test == PCAST_THRESHOLD_LT ? lag < tau : lag <= tau;
+    if (running->held == -INFINITY || !stays)
+        running->held = running->max;
+}
+
+/* The first of two passes: the sum by which P is divided before its cast. */
+static void add_sum(running_max *running, float max_before, const float *scores, size_t count)
+{
+    running->sum *= max_before == -INFINITY ? 0 : exp((double)max_before - (double)running->max);
+    for (size_t i = 0; i < count; i++)
+        running->sum += exp((double)scores[i] - (double)running->max);
+}
+
+static void end_split(const running_max *running, walk_sums *sums)
+{
+    if (isnan(running->first))
+        return;
+    sums->splits++;
+    sums->lag_total += ((double)running->max - (double)running->first) / LN2;
+}
+
+static pcast_range overlap(pcast_range a, pcast_range b)
+{
+    const size_t a_end = a.first + a.count, b_end = b.first + b.count;
+    const size_t first = a.first > b.first ? a.first : b.first;
+    const size_t end = a_end < b_end ? a_end : b_end;
+    return (pcast_range){first, end > first ? end - first : 0};
+}
 
 static void add_walk(const head_scores *self, pcast_range visible, size_t query, walk_sums *sums)
 {
-    const double per_log2 = 0.69314718055994531, tau = (double)self->kernel.rescale_threshold;
+    const pcast_kernel *kernel = &self->kernel;
+    const int two_passes = kernel->normalise == PCAST_NORMALISE_PARTITION;
     const double depth =
-        log2(pcast_format_overflow_bound(self->kernel.p_format)) - log2((double)self->kernel.scale);
+        log2(pcast_format_overflow_bound(kernel->p_format)) - log2((double)kernel->scale);
     const pcast_range visited =
-        pcast_visited_keys(&self->kernel, self->shape.queries, self->shape.keys, query);
-    double first = NAN, max = -INFINITY, held = -INFINITY;
+        pcast_visited_keys(kernel, self->shape.queries, self->shape.keys, query);
+    running_max running = {NAN, -INFINITY, -INFINITY, 0};
     pcast_walk walk;
     pcast_visit visit;
-    pcast_walk_start(&walk, &self->kernel, self->shape.keys, visited.first,
-                     visited.first + visited.count);
+    pcast_walk_start(&walk, kernel, self->shape.keys, visited.first, visited.first + visited.count);
     while (pcast_walk_next(&walk, &visit)) {
-        double tile = -INFINITY;
-        const size_t end = visit.range.first + visit.range.count;
-        for (size_t i = visit.range.first; i < end; i++)
-            if (i >= visible.first && i < visible.first + visible.count)
-                tile = fmax(tile, (double)self->scores[i]);
-        if (tile == -INFINITY)
-            continue;
-        if (isnan(first)) {
-            first = max = held = tile;
-        } else {
-            const double step = (tile - max) / per_log2;
-            sums->tiles++;
-            sums->raising += step > 0;
-            sums->lag_largest = step > sums->lag_largest ? step : sums->lag_largest;
-            max = fmax(max, tile);
-            if ((max - held) / per_log2 > tau)
-                held = max;
+        const pcast_range seen = overlap(visit.range, visible);
+        const float *scores = self->scores + seen.first;
+        if (visit.begins_split) {
+            end_split(&running, sums);
+            running = begin_split(kernel, &visit);
         }
-        for (size_t i = visit.range.first; i < end; i++)
-            if (i >= visible.first && i < visible.first + visible.count) {
-                sums->keys++;
-                sums->saturated += ((double)self->scores[i] - held) / per_log2 > depth;
-            }
+        if (seen.count == 0)
+            continue;
+        const float max_before = running.max;
+        if (visit.sums_only || !two_passes)
+            raise_max(kernel, &running, self->engine->max(-INFINITY, scores, seen.count), sums);
+        if (visit.sums_only) {
+            add_sum(&running, max_before, scores, seen.count);
+            continue;
+        }
+        const double divided = two_passes ? log(running.sum) : 0;
+        for (size_t i = 0; i < seen.count; i++)
+            sums->saturated += ((double)scores[i] - (double)running.held - divided) / LN2 > depth;
+        sums->keys += seen.count;
     }
-    sums->queries++;
-    sums->lag_total += (max - first) / per_log2;
+    end_split(&running, sums);
 }
 
 static void predict(const head_scores *self, pcast_head_shape *shape, walk_sums *sums,
@@ -193,7 +249,7 @@ pcast_status pcast_head_shape_of(const pcast_heads *experiment, const pcast_kern
         shape->score_sd = sqrt(variance / (double)used);
         shape->underflow_normal /= (double)used;
         shape->underflow_shape /= (double)used;
-        shape->lag_total = sums.lag_total / (double)sums.queries;
+        shape->lag_total = sums.lag_total / (double)sums.splits;
         shape->lag_largest = sums.lag_largest;
         shape->raising = (double)sums.raising / (double)sums.tiles;
         shape->saturated = (double)sums.saturated / (double)sums.keys;

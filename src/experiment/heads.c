@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "experiment/heads_check.h"
+#include "experiment/heads_values.h"
 #include "experiment/heads_view.h"
 #include "experiment/parallel.h"
 #include "experiment/tally.h"
@@ -22,15 +23,17 @@
 
 typedef struct workspace {
     pcast_row_scratch scratch;
-    float *products;        /* [keys] Q.K */
-    float *scores;          /* [keys] of the exact reference */
-    float *kernel_scores;   /* [keys] as a kernel reads them */
-    double *mass;           /* [keys] attention mass by key */
-    uint8_t *is_sink;       /* [keys] */
-    double *reference;      /* [2][value dim]: output, lost parts */
-    pcast_row *rows;        /* [kernels] */
-    pcast_loss_part *parts; /* [most splits of a kernel] */
-    pcast_tally *tallies;   /* [kernels] */
+    float *products;           /* [keys] Q.K */
+    float *scores;             /* [keys] of the exact reference */
+    float *kernel_scores;      /* [keys] as a kernel reads them */
+    double *mass;              /* [keys] attention mass by key */
+    uint8_t *is_sink;          /* [keys] */
+    double *reference;         /* [2][value dim]: output, lost parts */
+    pcast_plan *plans;         /* [kernels] with the head's descale of V */
+    pcast_head_values *values; /* [kernels] */
+    pcast_row *rows;           /* [kernels] */
+    pcast_loss_part *parts;    /* [most splits of a kernel] */
+    pcast_tally *tallies;      /* [kernels] */
 } workspace;
 
 /* Sums over queries behind gap and gap_sigma. */
@@ -70,6 +73,9 @@ static void workspace_free(workspace *space, size_t kernels)
     for (size_t n = 0; space->rows != NULL && n < kernels; n++)
         pcast_row_free(&space->rows[n]);
     free(space->rows);
+    free(space->plans);
+    pcast_head_values_free(space->values, kernels);
+    free(space->values);
     free(space->parts);
     free(space->tallies);
 }
@@ -87,15 +93,21 @@ static pcast_status workspace_init(workspace *space, const heads_run *self, pcas
     space->mass = calloc(keys, sizeof *space->mass);
     space->is_sink = calloc(keys, sizeof *space->is_sink);
     space->reference = calloc(2 * self->shape.value_dim, sizeof *space->reference);
+    space->plans = calloc(kernels, sizeof *space->plans);
+    space->values = calloc(kernels, sizeof *space->values);
     space->rows = calloc(kernels, sizeof *space->rows);
     space->parts = calloc(self->splits, sizeof *space->parts);
     space->tallies = calloc(kernels, sizeof *space->tallies);
     if (space->products == NULL || space->scores == NULL || space->kernel_scores == NULL ||
         space->mass == NULL || space->is_sink == NULL || space->reference == NULL ||
-        space->rows == NULL || space->parts == NULL || space->tallies == NULL)
+        space->plans == NULL || space->values == NULL || space->rows == NULL ||
+        space->parts == NULL || space->tallies == NULL)
         return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for rows of %zu keys", keys);
+    memcpy(space->plans, self->plans, kernels * sizeof *space->plans);
+    status = pcast_head_values_init(space->values, self->run, keys * self->shape.value_dim, err);
     for (size_t n = 0; status == PCAST_OK && n < kernels; n++)
-        status = pcast_row_init(&space->rows[n], &self->plans[n], keys, self->shape.value_dim, err);
+        status =
+            pcast_row_init(&space->rows[n], &space->plans[n], keys, self->shape.value_dim, err);
     return status;
 }
 
@@ -191,12 +203,17 @@ static void observe(void *context, const pcast_tile *tile)
     pcast_loss_tile(&seen->meter, tile, seen->is_sink + tile->first_key);
 }
 
+static const float *values_of(const heads_run *self, size_t head)
+{
+    return self->experiment->v->data +
+           head / self->shape.group * self->shape.keys * self->shape.value_dim;
+}
+
 /* All kernels on that query. */
 static void run_row(const heads_run *self, workspace *space, size_t head, size_t query,
                     pcast_range visible)
 {
-    const float *values = self->experiment->v->data +
-                          head / self->shape.group * self->shape.keys * self->shape.value_dim;
+    const float *values = values_of(self, head);
     const pcast_kernel *first = &self->plans[0].kernel; /* all solve the same problem */
     pcast_reference reference;
     pcast_reference_row(&reference, self->units[0].engine, space->scores + visible.first,
@@ -204,7 +221,7 @@ static void run_row(const heads_run *self, workspace *space, size_t head, size_t
                         first->sink_given ? &first->sink_logit : NULL, space->reference,
                         self->shape.value_dim);
     for (size_t n = 0; n < self->run->kernel_count; n++) {
-        const pcast_plan *plan = &self->plans[n];
+        const pcast_plan *plan = &space->plans[n];
         observation seen = {.is_sink = space->is_sink};
         const pcast_row_keys keys = {
             self->shape.keys, visible,
@@ -215,8 +232,8 @@ static void run_row(const heads_run *self, workspace *space, size_t head, size_t
             visible.first;
         pcast_loss_start(&seen.meter, &self->units[n], space->parts,
                          pcast_plan_splits(plan, self->shape.keys));
-        pcast_row_run(&space->rows[n], &keys, scores, (pcast_values){values, NULL}, observe, &seen,
-                      &space->scratch);
+        pcast_row_run(&space->rows[n], &keys, scores, (pcast_values){space->values[n].data, NULL},
+                      observe, &seen, &space->scratch);
         const pcast_loss loss = pcast_loss_finish(&seen.meter, &space->rows[n], reference.o);
         pcast_tally_add(&space->tallies[n], &loss);
     }
@@ -231,6 +248,10 @@ static void run_head(void *context, int thread, size_t head)
 
     find_sinks(self, space, head);
     memset(space->tallies, 0, kernels * sizeof *space->tallies);
+    pcast_head_values_load(space->values, kernels, values_of(self, head),
+                           self->shape.keys * self->shape.value_dim);
+    for (size_t n = 0; n < kernels; n++)
+        space->plans[n].v_descale = space->values[n].descale;
     for (size_t query = 0; query < self->shape.queries; query++) {
         const pcast_range visible = row_scores(self, space, head, query);
         if (visible.count == 0)

@@ -227,12 +227,6 @@ static float *copy_of(const pcast_tensor *tensor)
     return copy;
 }
 
-/* One of Q, K, V: already in 8 bits, or with a descale given, it stays as it is. */
-static int is_given(const pcast_tensor *tensor, const pcast_tensor *descale)
-{
-    return descale != NULL || pcast_format_width(tensor->format) == 8;
-}
-
 typedef struct preparation {
     const pcast_attend *attend;
     pcast_kernel kernel; /* resolved */
@@ -245,7 +239,6 @@ static pcast_status prepare_one(const preparation *self, int which, pcast_error 
 {
     const pcast_attend *attend = self->attend;
     const pcast_tensor *const tensors[] = {attend->q, attend->k, attend->v};
-    const pcast_tensor *const given[] = {attend->q_descale, attend->k_descale, attend->v_descale};
     const pcast_view *const views[] = {&self->q, &self->k, &self->v};
     pcast_quantised *const outs[] = {&self->out->q, &self->out->k, &self->out->v};
     const pcast_granularity granularity[] = {self->kernel.q_scale, self->kernel.k_scale,
@@ -265,17 +258,18 @@ static pcast_status prepare_one(const preparation *self, int which, pcast_error 
     work.data = outs[which]->data = copy_of(tensors[which]);
     if (work.data == NULL)
         return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for a copy of the inputs");
-    if (which == 1 && self->kernel.k_mean) {
+    if (which == 1 && self->kernel.k_mean && !pcast_input_given(attend, 1)) {
         self->out->k_mean =
             calloc(work.batch * work.view->heads, work.view->dim * sizeof *work.data);
         if (self->out->k_mean == NULL)
             return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for means");
         status = change_heads(&work, subtract_mean, self->out->k_mean, err);
     }
-    if (status == PCAST_OK && which < 2 && self->kernel.rotation)
+    if (status == PCAST_OK && which < 2 && self->kernel.rotation && !pcast_input_given(attend, 0) &&
+        !pcast_input_given(attend, 1))
         status = change_heads(&work, rotate, NULL, err);
     if (status != PCAST_OK || ((attend->quantised >> which) & 1) == 0 ||
-        is_given(tensors[which], given[which]) ||
+        pcast_input_given(attend, which) ||
         !format_of(&self->kernel, which == 2, &work.format, &work.range))
         return status;
     const size_t tokens =

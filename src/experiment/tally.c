@@ -45,6 +45,12 @@ static double fraction(uint64_t part, uint64_t whole)
     return (double)part / (double)whole;
 }
 
+/* Without error there is nothing lost, also where the reference is zero throughout. */
+static double relative(const pcast_loss *total, uint64_t rows)
+{
+    return rows > 0 && total->error2 == 0 ? 0 : sqrt(total->error2 / total->reference2);
+}
+
 /* Standard error of a mean (of y-weighted ratios, with ratio = 0: of the mean of x) by
  * linearisation: var(x - ratio*y) / rows. */
 static double standard_error(const pcast_moments *moments, double ratio, uint64_t rows)
@@ -74,7 +80,7 @@ pcast_summary pcast_tally_summary(const pcast_tally *tally)
         .mse = total->error2 / rows / (double)total->channels,
         .mse_se = standard_error(&tally->mse, 0, tally->rows),
         .mse_given_p = total->mse_given_p / rows,
-        .rel_l2 = sqrt(total->error2 / total->reference2),
+        .rel_l2 = relative(total, tally->rows),
         .max_abs = total->max_abs,
     };
 }

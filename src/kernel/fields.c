@@ -110,7 +110,8 @@ const pcast_field_info pcast_fields[PCAST_FIELD_COUNT] = {
     [PCAST_FIELD_K_SCALE] = CHOICE(k_scale, granularity_words),
     [PCAST_FIELD_V_SCALE] = CHOICE(v_scale, granularity_words),
     [PCAST_FIELD_SCALE_ROWS] = COUNT(scale_rows, 0, PCAST_BLOCK_MAX, "0 (query_block) to 1048576"),
-    [PCAST_FIELD_V_RANGE] = REAL(v_range, 0, 57344, "0 (all of the format) to 57344"),
+    [PCAST_FIELD_V_RANGE] = REAL(
+        v_range, 0, 57344, "0 (all of the format), or 2^-20 to the largest number of V's format"),
     [PCAST_FIELD_ROTATION] = CHOICE(rotation, no_yes),
     [PCAST_FIELD_K_MEAN] = CHOICE(k_mean, no_yes),
     [PCAST_FIELD_MASK] = CHOICE(mask, mask_words),

@@ -136,6 +136,31 @@ static pcast_status check_accumulator(const pcast_kernel *k, pcast_error *err)
     return CHECK_RULES(rules, err);
 }
 
+/* What the kernel reads V in. */
+static pcast_format v_format_of(pcast_qkv qkv)
+{
+    static const pcast_format formats[] = {
+        [PCAST_QKV_F32] = PCAST_F32,           [PCAST_QKV_BF16] = PCAST_BF16,
+        [PCAST_QKV_F16] = PCAST_F16,           [PCAST_QKV_E4M3] = PCAST_E4M3,
+        [PCAST_QKV_E5M2] = PCAST_E5M2,         [PCAST_QKV_E4M3FNUZ] = PCAST_E4M3FNUZ,
+        [PCAST_QKV_E5M2FNUZ] = PCAST_E5M2FNUZ, [PCAST_QKV_INT8] = PCAST_E4M3,
+    };
+    return formats[qkv];
+}
+
+/* Below 2^-20 most of V's codes would be zero, and its descale near overflow. */
+static pcast_status check_v_range(const pcast_kernel *k, pcast_error *err)
+{
+    const pcast_format format = v_format_of(k->qkv);
+    const double largest = pcast_decode_f64(format, pcast_format_largest(format));
+    if (k->v_range == 0 || (k->v_range >= 0x1p-20f && (double)k->v_range <= largest))
+        return PCAST_OK;
+    return pcast_fail(err, PCAST_ERR_VALUE,
+                      "v_range: %g is neither 0 nor from 2^-20 to %g, the "
+                      "largest number of V in %s",
+                      (double)k->v_range, largest, pcast_format_name(format));
+}
+
 static pcast_status check_inputs(const pcast_kernel *k, pcast_error *err)
 {
     const rule rules[] = {
@@ -237,6 +262,8 @@ pcast_status pcast_kernel_validate(const pcast_kernel *kernel, pcast_error *err)
         status = check_accumulator(kernel, err);
     if (status == PCAST_OK)
         status = check_inputs(kernel, err);
+    if (status == PCAST_OK)
+        status = check_v_range(kernel, err);
     if (status == PCAST_OK)
         status = check_walk(kernel, err);
     if (status == PCAST_OK && kernel->semantics == PCAST_SEMANTICS_HARDWARE)

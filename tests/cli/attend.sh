@@ -64,6 +64,21 @@ t pcast attend --kernel sage2pp --draw normal --heads 2 --n 256 --dim 64 --quant
 t pcast attend --kernel fa3:rotation=yes --draw normal --n 64 --dim 36 --quantize
 t pcast attend --draw uniform
 t pcast attend --draw normal --q small.npy
+t pcast attend --draw normal --kv-lengths two.npy
+t pcast attend --draw normal --q-descale 2
+t pcast attend --draw normal --k-descale 2
+t pcast attend --draw normal --v-descale 2
+t pcast attend --draw normal --cu-seqlens-q two.npy --cu-seqlens-k two.npy
+t pcast attend --draw normal --layout bthd
+t pcast attend --draw normal --fp8 e5m2
+t pcast attend --draw normal --budget --report
+# A learned sink goes with drawn inputs; K less its mean does not go with it.
+t sh -c "pcast attend --kernel 'paper:learned_sink=denominator;sink_logit=3' --draw normal --heads 1 --n 64 --dim 16 | cut -d, -f2-"
+t sh -c "pcast attend --kernel 'paper:learned_sink=denominator' --learned-sink 3 --draw normal --heads 1 --n 64 --dim 16 | cut -d, -f2-"
+t pcast attend --kernel 'paper:learned_sink=denominator;k_mean=yes' --learned-sink 3 --draw normal --heads 1 --n 64 --dim 16 --quantize
+t pcast attend --kernel 'paper:softcap=30;k_mean=yes' --draw normal --heads 1 --n 64 --dim 16 --quantize
+t pcast attend --kernel sage2pp:v_range=449 --draw normal
+t pcast attend --kernel sage2pp:v_range=1e-30 --draw normal
 t pcast attend --kernel fa3:v_scale=token --draw normal
 t pcast attend --kernel fa3:q_scale=channel --draw normal
 t pcast attend --kernel fa3:v_scale=block --draw normal

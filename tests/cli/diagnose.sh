@@ -17,6 +17,30 @@ t pcast diagnose $all $kernel --text --sinks auto:1 --softmax-scale 0.25
 t pcast diagnose $all --kernel 'paper:block=32;overflow=nan;rescale_threshold=8;scale=256' --text
 t sh -c "pcast diagnose $all $kernel --trade-off - -o /dev/null | head -n 4"
 t sh -c "pcast diagnose $all --kernel torch-ref:block=32 --trade-off - -o /dev/null | wc -l"
+# The budget in words: the cast beside inputs that are quantised, and a kernel that quantises none.
+t pcast diagnose $all --kernel fa4-vllm:block=32 --quantize --text
+t pcast diagnose $all --kernel paper:block=32 --quantize --text
+# A threshold in nats: the kernel's own setting is among those tried.
+t sh -c "pcast diagnose $all --kernel cudnn:scale=100 --trade-off - -o /dev/null | grep ',100,'"
+# Heads that say nothing: V of zeros, and one that overflows everywhere, left out beside the other.
+npy "{'descr': '<f2', 'fortran_order': False, 'shape': (1, 96, 64), }" 12288 > zero.npy
+t sh -c "pcast diagnose --q q.npy --k k.npy --v zero.npy --mask causal --text | sed -n '3,4p;9p'"
+{ npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 96, 1), }" 384; yes "$(printf '\377\377\177\177')" | tr -d '\n' | head -c 384; } > huge.npy
+{ npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 96, 96), }" 73728; } > s2.npy
+t sh -c "pcast diagnose --scores s2.npy --v huge.npy --mask causal --text | sed -n '3,5p;10p'"
+# V beyond the FP16 accumulator of sage2pp: scaled to the kernel's range, and without one.
+encoder="--q $DATA/whisper-tiny.en/encoder03_q.npy --k $DATA/whisper-tiny.en/encoder03_k.npy --v $DATA/whisper-tiny.en/encoder03_v.npy"
+t sh -c "pcast sweep --kernel sage2pp --kernel sage2pp:v_range=0 $encoder | cut -d, -f1-3,23"
+{ npy "{'descr': '<f2', 'fortran_order': False, 'shape': (1, 4, 64), }" 0
+  tail -c +129 "$DATA/whisper-tiny.en/encoder03_q.npy" | head -c 512; } > four.npy
+t sh -c "pcast diagnose --kernel sage2pp $encoder --q four.npy | cut -d, -f1,17-22"
+rm four.npy
+# Few keys: the default number of sinks is what fits.
+tokens 3 3
+t pcast diagnose $all --text
+t pcast diagnose $all --sinks auto:4
+tokens 96 96
+rm -f zero.npy huge.npy s2.npy
 # The same for any number of threads and CPU level.
 pcast diagnose $all $kernel --quantize --threads 1 --cpu scalar -o a.csv --trade-off a_trade_off.csv
 pcast diagnose $all $kernel --quantize --threads 2 -o b.csv --trade-off b_trade_off.csv
@@ -92,6 +116,11 @@ t pcast diagnose $all -o x.csv --trade-off missing/y.csv
 t pcast diagnose $all -o x.csv --trade-off y.csv --report missing/z.html
 t pcast diagnose $all -o x.csv --trade-off y.csv --report .
 t pcast diagnose $all -o x.csv --trade-off x.csv
+t pcast diagnose $all -o ./x.csv --trade-off x.csv
+mkdir folder
+ln -s folder link
+t pcast diagnose $all -o link/x.csv --report folder/x.csv
+rm -r folder link
 t pcast diagnose $all --report x.html --trade-off x.html
 t pcast diagnose $all --report -
 t sh -c "pcast diagnose $all --report z.html --trade-off y.csv > /dev/full"

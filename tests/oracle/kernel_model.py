@@ -209,6 +209,8 @@ CHOICES = {
 CHOICES = {field: choices.split() for field, choices in CHOICES.items()}
 # Fields of inputs that are to be quantised, which these are not.
 INPUTS = {"q_scale", "k_scale", "v_scale", "scale_rows", "v_range", "rotation", "k_mean"}
+# Fields of hardware semantics, which FP32 semantics does not read.
+UNITS = {"semantics", "exp_unit", "poly_freq", "poly_start", "reciprocal", "sum_order", "machine"}
 GROUPS = [  # fields that matter together
     "mask window_left query_block mask_value masked_rows empty_max initial_sum",
     "window_left window_right query_block mask_value masked_rows empty_max learned_sink",
@@ -292,7 +294,7 @@ def draw_spec(random, presets, keys):
         spec.set("lse", str(random.choice(["e", "2"])))
     if random.random() < 0.6:
         spec.set("out_format", "f32")  # the others hide errors of one place
-    changed = list(random.permutation([f for f in spec.fields if f not in INPUTS])[:random.integers(0, 7)])
+    changed = list(random.permutation([f for f in spec.fields if f not in INPUTS | UNITS])[:random.integers(0, 7)])
     for group in random.permutation(GROUPS)[:random.integers(0, 6)]:
         changed += group.split()
     for field in changed:
@@ -458,7 +460,7 @@ IDLE = {
 def report(exercised, presets):
     """Prints how often each choice was exercised; returns those that never were."""
     missing = [f"preset {name}" for name in presets if not exercised["preset", name]]
-    for field in (f for f in presets["paper"] if f not in INPUTS):
+    for field in (f for f in presets["paper"] if f not in INPUTS | UNITS):
         wanted = {"block": ["number", *TABLES], "scale": ["number"], "initial_sum": ["0", "1"]}
         wanted = CHOICES.get(field) or wanted.get(field, ["none", "given"])
         values = sorted(value for name, value in exercised if name == field)

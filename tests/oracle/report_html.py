@@ -135,8 +135,12 @@ def check_sound(name, raw):
     return page
 
 
+def short(value):
+    return f"{float(value):g}"
+
+
 def percent(value, digits):
-    return "\u2013" if value == "nan" else f"{100 * float(value):.{digits}g}"
+    return "\u2013" if value in ("nan", "inf") else f"{100 * float(value):.{digits}g}"
 
 
 def check_numbers(page, rows, trade_off, quantized):
@@ -148,17 +152,17 @@ def check_numbers(page, rows, trade_off, quantized):
         assert cells[2] == f"{float(row['gap']):.1f}" and cells[3] == f"{float(row['score_sd']):.2f}", cells
         assert cells[5] == (percent(row["theory_shape"], 3) if row["theory_shape"] else "\u2013"), cells
         assert cells[6:10] == [percent(row["underflow"], 3), percent(row["saturated"], 3),
-                               percent(row["mass_kept"], 5), percent(row["rel_l2"], 2)], cells
-        assert cells[10:14] == [row["best_order"], row["best_scale"], row["best_threshold"],
+                               percent(row["mass_kept"], 5), percent(row["now_rel_l2"], 2)], cells
+        assert cells[10:14] == [row["best_order"], short(row["best_scale"]), short(row["best_threshold"]),
                                 percent(row["best_rel_l2"], 2)], cells
     settings = page.tables[2 if quantized else 1][1:]
-    known = {(t["order"], t["scale"], t["rescale_threshold"]): t for t in trade_off}
+    known = {(t["order"], short(t["scale"]), short(t["rescale_threshold"])): t for t in trade_off}
     means = [float(known[tuple(cells[:3])]["mean_ratio"]) for cells in settings]
     assert means[:15] == sorted(means[:15]), means
-    assert means[0] == min(float(t["mean_ratio"]) for t in trade_off if t["mean_ratio"] != "nan")
+    assert means[0] == min(float(t["mean_ratio"]) for t in trade_off if t["mean_ratio"] not in ("nan", "inf"))
     for cells in settings:
         row = known[tuple(cells[:3])]
-        assert cells[3:5] == [f"{float(row[n]):.3f}" if row[n] != "nan" else "\u2013"
+        assert cells[3:5] == [f"{float(row[n]):.3f}" if row[n] not in ("nan", "inf") else "\u2013"
                               for n in ("mean_ratio", "largest_ratio")], cells
     assert sum("recommended" in cells[5] for cells in settings) == 1
 
@@ -208,8 +212,9 @@ def main():
         page = check_sound(name, raw)
         check_numbers(page, rows, trade_off, quantized)
         shown = re.sub("[\udc80-\udcff]", "\ufffd", name)
-        assert page.title == f"What {spec} does to these heads", page.title
-        assert page.code[0] == spec and page.code[1:4] == [f"{shown}{{layer}}{p}.npy" for p in "qkv"], page.code
+        label = spec if "mask=" in spec else f"{spec};mask=causal" if ":" in spec else f"{spec}:mask=causal"
+        assert page.title == f"What {label} does to these heads", page.title
+        assert page.code[0] == label and page.code[1:4] == [f"{shown}{{layer}}{p}.npy" for p in "qkv"], page.code
         assert page.code[-1].startswith("pcast diagnose --kernel") and "--report page.html" in page.code[-1]
         assert raw.count(b"<svg ") == 3 + quantized
         print(f"{spec}: {len(rows)} heads, {len(raw)} bytes, {len(page.ids)} ids")

@@ -229,6 +229,61 @@ static void test_heads(void **state)
                     1.0 / 3); /* others: 1 + 2, of which key 2 of the second query */
 }
 
+/* V larger than its range by a power of two: what is divided by it and multiplied back changes no
+ * bit, so the errors are those of the smaller V, in FP16 too, where V as it is overflows. Kernels
+ * of several ranges run beside each other, each by its own, for two KV heads of different size. */
+static void test_v_range(void **state)
+{
+    (void)state;
+    enum { QUERIES = 8, HEADS = 2 };
+    static float q[HEADS * QUERIES * DIM], k[HEADS * KEYS * DIM], large[HEADS * KEYS * DIM],
+        small[HEADS * KEYS * DIM];
+    static const char *const specs[] = {"sage2pp", "sage2pp:v_range=0", "sage2pp:v_range=4.5",
+                                        "sage2pp:v_range=2.25;scale=64"};
+    pcast_kernel kernels[4];
+    pcast_error err = {""};
+    uint64_t random = 12;
+    for (size_t i = 0; i < HEADS * QUERIES * DIM; i++)
+        q[i] = (float)(2 * test_uniform(&random) - 1);
+    for (size_t i = 0; i < HEADS * KEYS * DIM; i++) {
+        const float by = i < KEYS * DIM ? 4096 : 16384;
+        k[i] = (float)(2 * test_uniform(&random) - 1);
+        small[i] = i % (KEYS * DIM) == 5 ? -2.25f : (float)(1 + test_uniform(&random));
+        large[i] = by * small[i];
+    }
+    const pcast_tensor tq = {3, {HEADS, QUERIES, DIM}, q, PCAST_F32},
+                       tk = {3, {HEADS, KEYS, DIM}, k, PCAST_F32},
+                       tl = {3, {HEADS, KEYS, DIM}, large, PCAST_F32},
+                       ts = {3, {HEADS, KEYS, DIM}, small, PCAST_F32};
+    for (int n = 0; n < 4; n++)
+        assert_int_equal(pcast_kernel_parse(specs[n], &kernels[n], NULL, &err), PCAST_OK);
+    const pcast_heads of_large = {&tq, &tk, &tl, 1, 0, 1.0f, NULL, {0}};
+    const pcast_heads of_small = {&tq, &tk, &ts, 1, 0, 1.0f, NULL, {0}};
+    size_t sinks[HEADS];
+    pcast_head heads[HEADS] = {{.sinks = &sinks[0]}, {.sinks = &sinks[1]}};
+    pcast_summary got[HEADS * 4], expected[HEADS * 4], alone[HEADS];
+    const pcast_run run = {.kernels = kernels, .kernel_count = 4, .threads = 2};
+    assert_int_equal(pcast_heads_run(&of_large, &run, heads, got, &err), PCAST_OK);
+    assert_int_equal(pcast_heads_run(&of_small, &run, heads, expected, &err), PCAST_OK);
+    for (size_t h = 0; h < HEADS; h++)
+        for (size_t n = 0; n < 4; n++) {
+            const double error = got[h * 4 + n].rel_l2;
+            if (n == 1) {
+                assert_false(isfinite(error));
+                continue;
+            }
+            assert_true(error > 0 && error < 0.05);
+            assert_bits_f64(error, expected[h * 4 + n].rel_l2);
+        }
+    /* Small V is 2.25 at most already: a range of 2.25 and none are the same. */
+    for (size_t h = 0; h < HEADS; h++)
+        assert_bits_f64(expected[h * 4].rel_l2, expected[h * 4 + 1].rel_l2);
+    const pcast_run last = {.kernels = &kernels[2], .kernel_count = 1, .threads = 1};
+    assert_int_equal(pcast_heads_run(&of_large, &last, heads, alone, &err), PCAST_OK);
+    for (size_t h = 0; h < HEADS; h++)
+        assert_bits_f64(alone[h].rel_l2, got[h * 4 + 2].rel_l2);
+}
+
 static void test_bad_requests(void **state)
 {
     (void)state;
@@ -308,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_threads_and_levels),
         cmocka_unit_test(test_draws_without_cache),
         cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_v_range),
         cmocka_unit_test(test_bad_requests),
     };
     return cmocka_run_group_tests_name("experiment", tests, NULL, NULL);

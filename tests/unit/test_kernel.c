@@ -101,6 +101,9 @@ static void test_combinations(void **state)
         {"paper:masked_rows=mean_v", "masked_rows: mean_v comes from a finite mask_value"},
         {"xqa-sm90:empty_max=unguarded", "empty_max: under a finite mask_value"},
         {"paper:sink_logit=1", "sink_logit: with learned_sink=none"},
+        {"sage2pp:v_range=449", "v_range: 449 is neither 0 nor from 2^-20 to 448"},
+        {"fa3:v_range=1e-30", "v_range: 1e-30 is neither"},
+        {"fa3:qkv=e4m3fnuz;v_range=240.5", "v_range: 240.5 is neither 0 nor from 2^-20 to 240"},
         {"paper:initial_sum=0.5", "initial_sum: is 0 or 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

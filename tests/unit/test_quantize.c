@@ -248,6 +248,114 @@ static void test_lengths(void **state)
     }
 }
 
+/* To bfloat16 by hand: the upper half of the bits, to nearest, ties to even. */
+static float to_bf16(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* V by channel: the output is in FP32 until the channel's descale is in, and rounded once. Descales
+ * that are powers of two hide a second rounding; those of these draws are none. */
+static void test_channels_round_once(void **state)
+{
+    (void)state;
+    static problem p;
+    static outcome wide, narrow;
+    static const char *const kernels[] = {"sage2-fp32", "sage2-fp32:splits=2"};
+    make(&p);
+    for (size_t n = 0; n < 2; n++) {
+        char spec[64];
+        snprintf(spec, sizeof spec, "%s%sout_format=f32", kernels[n], n == 0 ? ":" : ";");
+        run(&p.attend, spec, &wide);
+        snprintf(spec, sizeof spec, "%s%sout_format=bf16", kernels[n], n == 0 ? ":" : ";");
+        run(&p.attend, spec, &narrow);
+        for (size_t i = 0; i < Q_SIZE; i++)
+            assert_bits_f32(narrow.o[i], to_bf16(wide.o[i]));
+    }
+}
+
+/* The tensor as E4M3 holds it, with or without a descale beside. */
+static void store_in_8_bits(problem *p, int which)
+{
+    const size_t count = which == 0 ? Q_SIZE : K_SIZE;
+    for (size_t i = 0; i < count; i++)
+        p->tensors[which].data[i] = pcast_decode_f32(
+            PCAST_E4M3, pcast_encode_f32(PCAST_E4M3, p->tensors[which].data[i], (pcast_cast){0}));
+    p->tensors[which].format = PCAST_E4M3;
+}
+
+/* What came in 8 bits or with a descale keeps its numbers: K its mean, and Q and K their axes. */
+static void test_given_inputs_stay(void **state)
+{
+    (void)state;
+    static problem p;
+    static outcome asked, plain, other;
+    float two = 2;
+    const pcast_tensor descale = {.rank = 0, .data = &two};
+    const char *const all = "paper:qkv=e4m3;block=16;lse=e;k_mean=yes;rotation=yes";
+    for (int n = 0; n < 4; n++) {
+        make(&p);
+        if (n == 0)
+            store_in_8_bits(&p, 1);
+        if (n == 1)
+            p.attend.k_descale = &descale;
+        if (n == 2)
+            store_in_8_bits(&p, 0);
+        if (n == 3)
+            p.attend.q_descale = &descale;
+        run(&p.attend, all, &asked);
+        run(&p.attend,
+            n < 2 ? "paper:qkv=e4m3;block=16;lse=e" : "paper:qkv=e4m3;block=16;lse=e;k_mean=yes",
+            &plain);
+        run(&p.attend, "paper:qkv=e4m3;block=16;lse=e;rotation=no", &other);
+        assert_memory_equal(asked.o, plain.o, sizeof asked.o);
+        assert_memory_equal(asked.lse, plain.lse, sizeof asked.lse);
+        if ((memcmp(plain.o, other.o, sizeof plain.o) == 0) != (n < 2))
+            fail_msg("case %d: the mean of K is not where it belongs", n);
+    }
+}
+
+/* A shift of all scores that a soft cap or a learned sink would see is refused, for that reason. */
+static void test_mean_refused(void **state)
+{
+    (void)state;
+    static problem p;
+    static float logits[HEADS];
+    const pcast_tensor sinks = {.rank = 1, .shape = {HEADS}, .data = logits};
+    static const struct {
+        const char *spec;
+        int given;
+        const char *said; /* NULL: fine */
+    } cases[] = {
+        {"paper:k_mean=yes;softcap=30", 0, "k_mean: with softcap"},
+        {"paper:k_mean=yes;learned_sink=denominator;sink_logit=1", 0, "k_mean: with a learned"},
+        {"paper:k_mean=yes;learned_sink=initial", 1, "k_mean: with a learned sink"},
+        {"paper:k_mean=yes;learned_sink=initial", 0, NULL},
+        {"paper:softcap=30;learned_sink=initial", 1, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int prepare = 0; prepare < 2; prepare++)
+            for (int in_8_bits = 0; in_8_bits < 2; in_8_bits++) {
+                pcast_kernel kernel;
+                pcast_attend_shape shape;
+                pcast_error err = {""};
+                make(&p);
+                p.attend.prepare = prepare;
+                p.attend.learned_sink = cases[i].given ? &sinks : NULL;
+                p.tensors[1].format = in_8_bits ? PCAST_E4M3 : PCAST_F32; /* keeps its mean */
+                assert_int_equal(pcast_kernel_parse(cases[i].spec, &kernel, NULL, &err), PCAST_OK);
+                const int refused = cases[i].said != NULL && prepare && !in_8_bits;
+                assert_int_equal(pcast_attend_check(&p.attend, &kernel, &shape, &err),
+                                 refused ? PCAST_ERR_VALUE : PCAST_OK);
+                if (refused && strncmp(err.text, cases[i].said, strlen(cases[i].said)) != 0)
+                    fail_msg("'%s': said '%s'", cases[i].spec, err.text);
+            }
+}
+
 /* Variances of independent stages add up: the rest is small beside the whole. Quantised inputs and
  * the cast of P make most of it, under either semantics. */
 static void test_stages_add_up(void **state)
@@ -304,6 +412,9 @@ int main(void)
         cmocka_unit_test(test_granularities),
         cmocka_unit_test(test_exact_transforms),
         cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_channels_round_once),
+        cmocka_unit_test(test_given_inputs_stay),
+        cmocka_unit_test(test_mean_refused),
         cmocka_unit_test(test_stages_add_up),
     };
     return cmocka_run_group_tests_name("quantize", tests, NULL, NULL);
