@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct merge_options {
@@ -197,6 +198,20 @@ static pcast_status open_meta(cli_output *meta, const merge_options *options,
     return status;
 }
 
+/* The CSV must not take the place of a shard. */
+static int check_output(const merge_options *options)
+{
+    struct stat output, shard;
+    if (options->output == NULL || stat(options->output, &output) != 0)
+        return EXIT_OK;
+    for (size_t i = 0; i < options->count; i++)
+        if (stat(options->shards[i].path, &shard) == 0 && shard.st_ino == output.st_ino &&
+            shard.st_dev == output.st_dev)
+            return cli_fail(EXIT_USAGE, options->name, "-o: %s is one of the files of records",
+                            options->output);
+    return EXIT_OK;
+}
+
 static int write_files(const merge_options *options, sweep_options *sweep)
 {
     cli_output outputs[2];
@@ -223,7 +238,9 @@ static int run(merge_options *options)
     records_info first = {0};
     pcast_error err;
     uint64_t total = 0;
-    int code = read_headers(options, &first);
+    int code = check_output(options);
+    if (code == EXIT_OK)
+        code = read_headers(options, &first);
     if (code == EXIT_OK && records_options(&first, &sweep, &err) != PCAST_OK)
         code = cli_fail(EXIT_INPUT, options->name, "%s, line 2: %s", options->shards[0].path,
                         err.text);

@@ -189,7 +189,7 @@ static void differing_field(const char *a, const char *b, size_t kernel, const c
     for (size_t i = 0; a[i] == b[i] && a[i] != '\0'; i++)
         if (a[i] == ':' || a[i] == ';')
             start = i + 1;
-    snprintf(err->text, sizeof err->text, "--kernel: kernel %zu has %.*s, but %.*s in %s", kernel,
+    snprintf(err->text, sizeof err->text, "--kernel: kernel %zu is %.*s, but %.*s in %s", kernel,
              (int)strcspn(a + start, ":;"), a + start, (int)strcspn(b + start, ":;"), b + start,
              other_name);
 }

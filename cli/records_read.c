@@ -59,9 +59,9 @@ static pcast_status read_first_line(records_reader *reader, uint32_t *check, pca
     }
     if (status != PCAST_OK)
         return status;
-    if (strncmp(reader->line + 14, "1 ", 2) != 0)
+    if (strcspn(reader->line + 14, " ") != 1 || reader->line[14] != '1')
         return at_line(reader, "is of another version of the format, this pcast reads 1", err);
-    *check = (uint32_t)strtoul(reader->line + 16, NULL, 16);
+    *check = (uint32_t)strtoul(reader->line + 15, NULL, 16);
     snprintf(again, sizeof again, "pcast-records 1 %08" PRIx32, *check);
     return strcmp(again, reader->line) == 0 ? PCAST_OK : at_line(reader, "is damaged", err);
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -115,7 +116,7 @@ static int read_part(shard_run *self, long long *keep)
     if (stream == NULL)
         code = output_failed(self, self->part);
     else if (records_start(&reader, stream, self->part, &err) != PCAST_OK)
-        code = cli_fail(EXIT_USAGE, self->options->name, "--records: %s", err.text);
+        code = cli_fail(EXIT_INPUT, self->options->name, "--records: %s", err.text);
     if (code != EXIT_OK) {
         free(losses);
         return code;
@@ -227,6 +228,7 @@ int records_run(const sweep_options *options, int argc, char **argv)
     };
     pcast_error err;
     int code = EXIT_OK;
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write */
     const char *line = strchr(self.header, '\n') + 1;
     if (records_info_read(line, strlen(line), &self.info, &err) != PCAST_OK) {
         code = cli_fail(EXIT_USAGE, options->name, "%s", err.text);

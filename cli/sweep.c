@@ -298,6 +298,9 @@ static int run(sweep_options *options, int argc, char **argv)
         return cli_fail(EXIT_USAGE, options->name,
                         "--first-trial: %llu and %llu trials go beyond 2^32", options->first_trial,
                         options->trials);
+    if (options->records != NULL && options->output != NULL &&
+        strcmp(options->records, options->output) == 0)
+        return cli_fail(EXIT_USAGE, options->name, "-o: %s is for the records", options->output);
     if (options->records != NULL && options->output == NULL)
         return records_run(options, argc, argv);
     return write_files(options, tensors, argc, argv);
