@@ -21,7 +21,7 @@ static double trial_time(const pcast_theory_row *row)
 {
     const pcast_kernel kernel = {
         .order = row->order, .block = row->block, .scale = (float)row->scale};
-    const pcast_synthetic experiment = {row->keys, 1, row->sinks, 1, 50, &row->delta, 1, 1, 0};
+    const pcast_synthetic experiment = {row->keys, 1, row->sinks, 1, 50, &row->delta, 1, 1, 0, 0};
     const pcast_run run = {
         .kernels = &kernel, .kernel_count = 1, .threads = 1, .cpu = pcast_cpu_detect()};
     pcast_summary summary;

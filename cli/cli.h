@@ -34,6 +34,7 @@ int cli_diagnose(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_kernels(int argc, char **argv);
+int cli_merge(int argc, char **argv);
 int cli_paper(int argc, char **argv);
 int cli_plot(int argc, char **argv);
 int cli_summary(int argc, char **argv);

@@ -147,7 +147,7 @@ static double *sample(const samples *all, size_t delta, size_t kernel)
     return all->values + (delta * 2 + kernel) * all->trials;
 }
 
-static void collect(void *context, size_t row, const pcast_loss *losses)
+static pcast_status collect(void *context, size_t row, const pcast_loss *losses)
 {
     const samples *all = context;
     for (size_t kernel = 0; kernel < 2; kernel++)
@@ -156,6 +156,7 @@ static void collect(void *context, size_t row, const pcast_loss *losses)
             sample(all, d, kernel)[row] =
                 all->given_p ? loss->mse_given_p : loss->error2 / (double)loss->channels;
         }
+    return PCAST_OK;
 }
 
 /* What the numbers say, and no more. */

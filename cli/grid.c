@@ -104,32 +104,6 @@ static int multiply(cli_grid *grid, size_t first, pcast_field field, const cli_l
     return EXIT_OK;
 }
 
-/* The name a CSV gives the kernel: the preset and the fields that other columns do not show. */
-static void name_kernel(grid_kernel *one, const char *spec)
-{
-    pcast_kernel preset = {0};
-    const int length = (int)strcspn(spec, ":");
-    snprintf(one->name, sizeof one->name, "%.*s", length, spec);
-    pcast_kernel_parse(one->name, &preset, NULL, NULL);
-    char separator = ':';
-    for (int i = 0; i < PCAST_FIELD_COUNT; i++) {
-        const pcast_field field = (pcast_field)i;
-        char own[64], other[64];
-        if (field == PCAST_FIELD_ORDER || field == PCAST_FIELD_BLOCK ||
-            field == PCAST_FIELD_SCALE ||
-            (field == PCAST_FIELD_SCALE_LOG2 && one->kernel.scale_log2 == 0))
-            continue;
-        pcast_kernel_get(&one->kernel, field, own, sizeof own);
-        pcast_kernel_get(&preset, field, other, sizeof other);
-        if (strcmp(own, other) == 0)
-            continue;
-        const size_t used = strlen(one->name);
-        snprintf(one->name + used, sizeof one->name - used, "%c%s=%s", separator,
-                 pcast_field_name(field), own);
-        separator = ';';
-    }
-}
-
 /* Appends all kernels of one SPEC: outermost axis first, in the order of the rows of the CSV. */
 static int expand_spec(cli_grid *grid, const char *spec, const char *name)
 {
@@ -163,7 +137,7 @@ static int expand_spec(cli_grid *grid, const char *spec, const char *name)
     }
     for (size_t i = first; code == EXIT_OK && i < grid->kernel_count; i++) {
         code = cli_check_kernel(name, "--kernel ", spec, &grid->kernels[i].kernel);
-        name_kernel(&grid->kernels[i], spec);
+        grid_name_kernel(&grid->kernels[i], spec);
     }
     return code;
 }

@@ -71,6 +71,13 @@ int grid_resolve_axes(cli_grid *grid, const char *name);
 /* Can every (n, dim, sinks, kernel) be a row of the synthetic experiment? */
 int grid_check_rows(const cli_grid *grid, const char *name);
 
+/* The name a CSV gives the kernel of a SPEC: the preset and the fields that other columns do not
+ * show. */
+void grid_name_kernel(grid_kernel *one, const char *spec);
+
+/* A SPEC with every field of the kernel, the caller's to free. */
+char *grid_kernel_spec(const grid_kernel *one);
+
 /* A row of the grid as the theory sees it; sigma = 1. dim matters where the block depends on it. */
 pcast_theory_row grid_theory_row(const pcast_kernel *kernel, size_t keys, size_t dim, size_t sinks,
                                  double delta);

@@ -8,6 +8,7 @@
 
 static const cli_command commands[] = {
     {"sweep", "simulate over grids of Delta, S and order, or on a model's Q, K, V; CSV", cli_sweep},
+    {"merge", "the records of a sweep's shards become the CSV of the whole sweep", cli_merge},
     {"theory", "the closed forms over the same grids; CSV", cli_theory},
     {"compare", "two kernels on the same draws: ratio of errors, tests, a sentence", cli_compare},
     {"paper", "the paper's claims, each with an experiment and a verdict", cli_paper},

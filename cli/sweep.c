@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pcast sweep: options, and the choice between the synthetic experiment and tensors. */
-#include "sweep.h"
+#include "records.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
     KEY_TRIALS = GRID_END,
+    KEY_FIRST_TRIAL,
+    KEY_RECORDS,
     KEY_SEED,
     KEY_DRAW,
     KEY_SIGMA,
@@ -64,7 +65,14 @@ static const struct argp_option sweep_argp_options[] = {
      "layers to run: {layer} in the paths stands for the number in two digits", 0},
     {"source", KEY_SOURCE, "NAME", 0, "text for the column source (the path of Q)", 0},
     {"softmax-scale", KEY_SOFTMAX_SCALE, "NUMBER", 0, "multiplies Q.K (1/sqrt(dim))", 0},
-    {NULL, 0, NULL, 0, "Running:", 3},
+    {NULL, 0, NULL, 0, "A shard of a sweep, for pcast merge:", 3},
+    {"first-trial", KEY_FIRST_TRIAL, "NUMBER", 0,
+     "number of the first of --trials trials (0): a trial's draws depend on its number alone", 0},
+    {"records", KEY_RECORDS, "FILE", 0,
+     "write what every trial lost to FILE, and a CSV only where -o is given too. Until it is "
+     "finished it is FILE.part, from which the same command goes on",
+     0},
+    {NULL, 0, NULL, 0, "Running:", 4},
     {"threads", KEY_THREADS, "NUMBER", 0,
      "threads (one for each processor); results do not depend on it", 0},
     {"cpu", KEY_CPU, "LEVEL", 0,
@@ -104,6 +112,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_TRIALS:
         return cli_take_count("trials", arg, 1, 1ull << 32, &options->trials, state);
+    case KEY_FIRST_TRIAL:
+        options->first_trial_given = 1;
+        return cli_take_count("first-trial", arg, 0, (1ull << 32) - 1, &options->first_trial,
+                              state);
+    case KEY_RECORDS:
+        if (*arg == '\0' || strcmp(arg, "-") == 0)
+            return cli_bad(state, "--records: '%s' is no file", arg);
+        options->records = arg;
+        return 0;
     case KEY_SEED:
         options->seed_given = 1;
         return cli_take_count("seed", arg, 0, UINT64_MAX, &options->seed, state);
@@ -154,7 +171,8 @@ static const struct argp sweep_argp = {
            "\vExamples:\n"
            "  pcast sweep -o sweep.csv\n"
            "  pcast sweep --delta 5,6,7 --order forward --trials 400\n"
-           "  pcast sweep --q q.npy --k k.npy --v v.npy --mask causal",
+           "  pcast sweep --q q.npy --k k.npy --v v.npy --mask causal\n"
+           "  pcast sweep --first-trial 400 --trials 400 --records second.records",
 };
 
 /* One line naming an option that does not go with the kind of run, or EXIT_OK. */
@@ -171,15 +189,17 @@ static int check_kind(const sweep_options *options, int tensors)
     if (options->input.paths[LAYER_SCORES] != NULL && options->softmax_scale > 0)
         return cli_fail(EXIT_USAGE, options->name,
                         "--softmax-scale: needs --q and --k, not --scores");
-    const char *synthetic_only = grid->delta_text.count > 0 ? "delta"
-                                 : grid->n_text.count > 0   ? "n"
-                                 : grid->dim_text.count > 0 ? "dim"
-                                 : options->trials > 0      ? "trials"
-                                 : options->seed_given      ? "seed"
-                                 : options->budget          ? "budget"
-                                 : options->draw_given      ? "draw"
-                                 : options->sigma > 0       ? "sigma"
-                                                            : NULL;
+    const char *synthetic_only = grid->delta_text.count > 0   ? "delta"
+                                 : grid->n_text.count > 0     ? "n"
+                                 : grid->dim_text.count > 0   ? "dim"
+                                 : options->trials > 0        ? "trials"
+                                 : options->seed_given        ? "seed"
+                                 : options->budget            ? "budget"
+                                 : options->draw_given        ? "draw"
+                                 : options->sigma > 0         ? "sigma"
+                                 : options->first_trial_given ? "first-trial"
+                                 : options->records != NULL   ? "records"
+                                                              : NULL;
     if (synthetic_only != NULL)
         return cli_fail(EXIT_USAGE, options->name, "--%s: is of synthetic rows, not of tensors",
                         synthetic_only);
@@ -212,12 +232,27 @@ pcast_run sweep_run(const sweep_options *options, pcast_kernel **kernels, cli_pr
     };
 }
 
-/* Does OUTPUT get a side file? Not stdout, and not a device or a pipe. */
-static int wants_meta(const char *output)
+/* The rows of what was asked for. */
+static int write_csv(const sweep_options *options, int tensors, int argc, char **argv,
+                     csv_writer *csv)
 {
-    struct stat info;
-    return output != NULL && strcmp(output, "-") != 0 &&
-           (stat(output, &info) != 0 || S_ISREG(info.st_mode));
+    if (tensors)
+        return sweep_heads(options, csv);
+    if (options->records == NULL)
+        return sweep_synthetic(options, csv);
+    records_shard shard = {options->records, options->first_trial, options->trials, 0, 0};
+    const int code = records_run(options, argc, argv);
+    return code == EXIT_OK ? records_reduce(options, &shard, 1, csv) : code;
+}
+
+static pcast_status open_meta(cli_output *meta, const sweep_options *options, int argc, char **argv,
+                              pcast_error *err)
+{
+    const sweep_origin origin = {sweep_arguments(argc, argv), PCAST_COMPILER,
+                                 pcast_cpu_name(options->cpu)};
+    const pcast_status status = sweep_open_meta(meta, options, &origin, err);
+    json_decref(origin.arguments);
+    return status;
 }
 
 /* Runs the sweep between opening and committing both files. */
@@ -225,18 +260,18 @@ static int write_files(const sweep_options *options, int tensors, int argc, char
 {
     cli_output outputs[2];
     pcast_error err = {"out of memory"};
-    const size_t count = wants_meta(options->output) ? 2 : 1;
+    const size_t count = sweep_wants_meta(options->output) ? 2 : 1;
     pcast_status status = cli_output_open(&outputs[0], options->output, &err);
     if (status != PCAST_OK)
         return cli_fail(cli_exit_code(status), options->name, "%s", err.text);
     if (count > 1)
-        status = sweep_open_meta(&outputs[1], options, argc, argv, &err);
+        status = open_meta(&outputs[1], options, argc, argv, &err);
     if (status != PCAST_OK) {
         cli_output_abandon(&outputs[0]);
         return cli_fail(cli_exit_code(status), options->name, "%s", err.text);
     }
     csv_writer csv = {.stream = outputs[0].stream};
-    const int code = tensors ? sweep_heads(options, &csv) : sweep_synthetic(options, &csv);
+    const int code = write_csv(options, tensors, argc, argv, &csv);
     return cli_outputs_finish(outputs, count, code, options->name);
 }
 
@@ -259,6 +294,15 @@ static int run(sweep_options *options, int argc, char **argv)
         return code;
     if (options->trials == 0)
         options->trials = options->draw == PCAST_DRAW_ONES ? 1 : 64;
+    if (options->first_trial + options->trials > 1ull << 32)
+        return cli_fail(EXIT_USAGE, options->name,
+                        "--first-trial: %llu and %llu trials go beyond 2^32", options->first_trial,
+                        options->trials);
+    if (options->records != NULL && options->output != NULL &&
+        strcmp(options->records, options->output) == 0)
+        return cli_fail(EXIT_USAGE, options->name, "-o: %s is for the records", options->output);
+    if (options->records != NULL && options->output == NULL)
+        return records_run(options, argc, argv);
     return write_files(options, tensors, argc, argv);
 }
 

@@ -8,6 +8,8 @@
 #include "layers.h"
 #include "pcast/experiment.h"
 
+#include <jansson.h>
+
 typedef struct sweep_options {
     const char *name; /* "pcast sweep" */
     cli_grid grid;
@@ -15,8 +17,11 @@ typedef struct sweep_options {
     int seed_given, draw_given;
     pcast_cpu cpu;
     const char *output;
-    int budget;   /* columns of the error budget; synthetic rows only */
-    double sigma; /* of the scores; 0: 1 */
+    unsigned long long first_trial;
+    int first_trial_given;
+    const char *records; /* where trials go one by one; then a CSV is written only to `output` */
+    int budget;          /* columns of the error budget; synthetic rows only */
+    double sigma;        /* of the scores; 0: 1 */
     pcast_draw draw;
     /* Tensors. */
     layer_input input;
@@ -41,13 +46,33 @@ typedef struct sweep_row {
     size_t head_index;
 } sweep_row;
 
+/* How a CSV came about, for its side file. */
+typedef struct sweep_origin {
+    json_t *arguments; /* of pcast sweep */
+    const char *compiler, *cpu_level;
+} sweep_origin;
+
 void sweep_write_header(csv_writer *csv, const sweep_options *options);
 void sweep_write_row(csv_writer *csv, const sweep_row *row);
 
+/* Arguments as given, for a side file or a header of records. */
+json_t *sweep_arguments(int argc, char **argv);
+
+/* Does OUTPUT get a side file? Not stdout, and not a device or a pipe. */
+int sweep_wants_meta(const char *output);
+
 /* Opens OUTPUT's side file and writes it; the caller commits it after the CSV. FILE.csv has
  * FILE.meta.json. */
-pcast_status sweep_open_meta(cli_output *meta, const sweep_options *options, int argc, char **argv,
-                             pcast_error *err);
+pcast_status sweep_open_meta(cli_output *meta, const sweep_options *options,
+                             const sweep_origin *origin, pcast_error *err);
+
+/* How many (n, dim, sinks) the grid has, sinks running fastest, and the experiment of one. */
+size_t sweep_shape_count(const sweep_options *options);
+pcast_synthetic sweep_experiment(const sweep_options *options, size_t shape);
+
+/* The rows of an experiment; summaries[kernels][deltas] with the kernels of sweep_run. */
+void sweep_write_rows(const sweep_options *options, csv_writer *csv,
+                      const pcast_synthetic *experiment, const pcast_summary *summaries);
 
 /* Both write rows and return an exit code. */
 int sweep_synthetic(const sweep_options *options, csv_writer *csv);

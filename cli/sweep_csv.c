@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const columns[] = {
     "kernel",
@@ -124,7 +125,7 @@ static char *meta_path(const char *path)
     return meta;
 }
 
-static json_t *make_meta(const sweep_options *options, int argc, char **argv)
+json_t *sweep_arguments(int argc, char **argv)
 {
     json_t *arguments = json_array();
     for (int i = 1; i < argc; i++) {
@@ -132,24 +133,39 @@ static json_t *make_meta(const sweep_options *options, int argc, char **argv)
         /* JSON holds UTF-8 only. */
         json_array_append_new(arguments, text != NULL ? text : json_string("(not UTF-8)"));
     }
-    json_t *meta = json_pack("{s:s, s:o, s:s, s:s, s:s}", "command", options->name, "arguments",
-                             arguments, "version", PCAST_VERSION, "compiler", PCAST_COMPILER,
-                             "cpu_level", pcast_cpu_name(options->cpu));
+    return arguments;
+}
+
+static json_t *make_meta(const sweep_options *options, const sweep_origin *origin)
+{
+    json_t *meta = json_pack("{s:s, s:O, s:s, s:s, s:s}", "command", "pcast sweep", "arguments",
+                             origin->arguments, "version", PCAST_VERSION, "compiler",
+                             origin->compiler, "cpu_level", origin->cpu_level);
     if (meta != NULL && !layers_given(&options->input)) {
         /* JSON readers keep integers exactly only up to 2^53, so the seed is a string. */
         char seed[24];
         snprintf(seed, sizeof seed, "%llu", options->seed);
         json_object_set_new(meta, "seed", json_string(seed));
         json_object_set_new(meta, "trials", json_integer((json_int_t)options->trials));
+        if (options->first_trial > 0)
+            json_object_set_new(meta, "first_trial",
+                                json_integer((json_int_t)options->first_trial));
     }
     return meta;
 }
 
-pcast_status sweep_open_meta(cli_output *meta, const sweep_options *options, int argc, char **argv,
-                             pcast_error *err)
+int sweep_wants_meta(const char *output)
+{
+    struct stat info;
+    return output != NULL && strcmp(output, "-") != 0 &&
+           (stat(output, &info) != 0 || S_ISREG(info.st_mode));
+}
+
+pcast_status sweep_open_meta(cli_output *meta, const sweep_options *options,
+                             const sweep_origin *origin, pcast_error *err)
 {
     char *path = meta_path(options->output);
-    json_t *json = make_meta(options, argc, argv);
+    json_t *json = make_meta(options, origin);
     pcast_status status = json != NULL ? cli_output_open(meta, path, err) : PCAST_ERR_MEMORY;
     if (status == PCAST_OK) {
         json_dumpf(json, meta->stream, JSON_INDENT(2));

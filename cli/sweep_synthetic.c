@@ -27,8 +27,8 @@ static double accumulation_mse(const pcast_kernel *kernel, size_t keys)
     return lost * lost;
 }
 
-static void write_rows(const sweep_options *options, csv_writer *csv,
-                       const pcast_synthetic *experiment, const pcast_summary *summaries)
+void sweep_write_rows(const sweep_options *options, csv_writer *csv,
+                      const pcast_synthetic *experiment, const pcast_summary *summaries)
 {
     const cli_grid *grid = &options->grid;
     const size_t each = sweep_kernels_each(options);
@@ -73,50 +73,51 @@ static void write_rows(const sweep_options *options, csv_writer *csv,
         }
 }
 
-static pcast_status run_shape(const sweep_options *options, csv_writer *csv, const pcast_run *run,
-                              size_t n, size_t dim, size_t sinks, pcast_error *err)
+size_t sweep_shape_count(const sweep_options *options)
 {
     const cli_grid *grid = &options->grid;
-    const pcast_synthetic experiment = {
-        .keys = n,
-        .dim = dim,
-        .sinks = sinks,
+    return grid->n_count * grid->dim_count * grid->sinks_count;
+}
+
+pcast_synthetic sweep_experiment(const sweep_options *options, size_t shape)
+{
+    const cli_grid *grid = &options->grid;
+    return (pcast_synthetic){
+        .keys = grid->n[shape / grid->sinks_count / grid->dim_count],
+        .dim = grid->dim[shape / grid->sinks_count % grid->dim_count],
+        .sinks = grid->sinks[shape % grid->sinks_count],
         .seed = options->seed,
         .trials = (size_t)options->trials,
         .deltas = grid->deltas,
         .delta_count = grid->delta_count,
         .sigma = options->sigma,
         .draw = options->draw,
+        .first_trial = (size_t)options->first_trial,
     };
-    pcast_summary *summaries = cli_alloc(run->kernel_count * grid->delta_count, sizeof *summaries);
-    const pcast_status status = pcast_synthetic_run(&experiment, run, summaries, err);
-    if (status == PCAST_OK)
-        write_rows(options, csv, &experiment, summaries);
-    free(summaries);
-    return status;
 }
 
 int sweep_synthetic(const sweep_options *options, csv_writer *csv)
 {
-    const cli_grid *grid = &options->grid;
-    const size_t trials = (size_t)options->trials;
+    const size_t shapes = sweep_shape_count(options), trials = (size_t)options->trials;
     pcast_error err = {""};
     pcast_kernel *kernels;
     cli_progress progress;
     const pcast_run run = sweep_run(options, &kernels, &progress);
-    cli_progress_start(&progress, "trials",
-                       trials * grid->n_count * grid->dim_count * grid->sinks_count);
+    pcast_summary *summaries =
+        cli_alloc(run.kernel_count * options->grid.delta_count, sizeof *summaries);
+    cli_progress_start(&progress, "trials", trials * shapes);
 
     sweep_write_header(csv, options);
     pcast_status status = PCAST_OK;
-    for (size_t i = 0; status == PCAST_OK && i < grid->n_count; i++)
-        for (size_t j = 0; status == PCAST_OK && j < grid->dim_count; j++)
-            for (size_t k = 0; status == PCAST_OK && k < grid->sinks_count; k++) {
-                status =
-                    run_shape(options, csv, &run, grid->n[i], grid->dim[j], grid->sinks[k], &err);
-                progress.done_before += trials;
-            }
+    for (size_t shape = 0; status == PCAST_OK && shape < shapes; shape++) {
+        const pcast_synthetic experiment = sweep_experiment(options, shape);
+        status = pcast_synthetic_run(&experiment, &run, summaries, &err);
+        if (status == PCAST_OK)
+            sweep_write_rows(options, csv, &experiment, summaries);
+        progress.done_before += trials;
+    }
     cli_progress_end(&progress);
+    free(summaries);
     free(kernels);
     return status == PCAST_OK ? EXIT_OK
                               : cli_fail(cli_exit_code(status), options->name, "%s", err.text);

@@ -38,12 +38,31 @@ typedef struct pcast_summary {
     double max_abs;           /* largest error */
 } pcast_summary;
 
+/* Running means and central second moments of a pair of numbers (Welford). */
+typedef struct pcast_moments {
+    double mean_x, mean_y, xx, xy, yy;
+} pcast_moments;
+
+/* The reduction of rows to a summary. A tally starts as {0}; rows are added in their order, on
+ * which the last bits of the sums depend. Experiments use it themselves, so a summary made of rows
+ * that were stored is theirs to the bit. */
+typedef struct pcast_tally {
+    uint64_t rows;
+    pcast_loss total;      /* sums of the rows' fields, max_abs the largest */
+    pcast_moments flushed; /* flushed against other keys */
+    pcast_moments mse;     /* the rows' mean squared error (x only) */
+} pcast_tally;
+
+void pcast_tally_add(pcast_tally *tally, const pcast_loss *row);
+pcast_summary pcast_tally_summary(const pcast_tally *tally);
+
 /* Called after each finished unit of work, from any thread but never from two at once. */
 typedef void pcast_progress(void *context, size_t done, size_t total);
 
-/* Called once for each row of a synthetic run, in the order of rows and from the calling thread:
- * losses[kernel_count][delta_count]. */
-typedef void pcast_row_sink(void *context, size_t row, const pcast_loss *losses);
+/* Called once for each row of a synthetic run, in the order of rows (0 is the first trial of the
+ * run) and from the calling thread: losses[kernel_count][delta_count]. Anything but PCAST_OK ends
+ * the run and is its status, without a message. */
+typedef pcast_status pcast_row_sink(void *context, size_t row, const pcast_loss *losses);
 
 /* What both kinds of experiment have in common. */
 typedef struct pcast_run {
@@ -72,12 +91,13 @@ typedef struct pcast_synthetic {
     size_t keys, dim;
     size_t sinks; /* 1 .. min(block, keys - 1): the theory takes the sinks to share one block */
     uint64_t seed;
-    size_t trials; /* rows, 1 .. 2^32 */
+    size_t trials; /* rows, 1 .. 2^32 - first_trial */
     const double
         *deltas; /* -PCAST_DELTA_MAX .. PCAST_DELTA_MAX, far beyond where anything changes */
     size_t delta_count;
     double sigma; /* standard deviation of all scores, nats, up to 20; 0: 1 */
     pcast_draw draw;
+    size_t first_trial; /* of a shard: a trial's draws depend on its number alone */
 } pcast_synthetic;
 
 /* Can the experiment have rows of this shape? keys >= 2, 1 <= sinks <= block (of a kernel with

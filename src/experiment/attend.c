@@ -10,7 +10,6 @@
 #include "experiment/attend_view.h"
 #include "experiment/parallel.h"
 #include "experiment/prepare.h"
-#include "experiment/tally.h"
 #include "math/math.h"
 #include "measure/loss.h"
 #include "measure/reference.h"

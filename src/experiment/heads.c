@@ -10,7 +10,6 @@
 #include "experiment/heads_values.h"
 #include "experiment/heads_view.h"
 #include "experiment/parallel.h"
-#include "experiment/tally.h"
 #include "math/math.h"
 #include "measure/loss.h"
 #include "measure/reference.h"

@@ -67,12 +67,13 @@ double pcast_paper_work(const pcast_paper *paper, int index)
     return work * (double)(own->kernel_count * own->delta_count + 2);
 }
 
-static void collect(void *context, size_t row, const pcast_loss *losses)
+static pcast_status collect(void *context, size_t row, const pcast_loss *losses)
 {
     pcast_paper_sample *all = context;
     const size_t configs = all->plan->kernel_count * all->plan->delta_count;
     for (size_t i = 0; i < configs; i++)
         all->losses[row * configs + i] = losses[i];
+    return PCAST_OK;
 }
 
 pcast_status pcast_paper_run(const pcast_paper *paper, int index, size_t run_index,

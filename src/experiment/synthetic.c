@@ -10,7 +10,6 @@
 #include "base/fpenv.h"
 #include "experiment/parallel.h"
 #include "experiment/synthetic_draws.h"
-#include "experiment/tally.h"
 #include "measure/loss.h"
 #include "measure/reference.h"
 #include "softmax/row.h"
@@ -66,7 +65,7 @@ typedef struct synthetic_run {
     size_t *first_part;      /* [kernels + 1] where a kernel's parts begin, for one Delta */
     workspace *workspaces;
     pcast_loss *losses; /* [trials of this chunk][kernels][deltas] */
-    size_t first_trial; /* of this chunk */
+    size_t chunk_first; /* number of this chunk's first trial within the run */
 } synthetic_run;
 
 pcast_status pcast_synthetic_check_row(const pcast_kernel *kernel, size_t keys, size_t dim,
@@ -98,9 +97,13 @@ static pcast_status check(const pcast_synthetic *experiment, const pcast_run *ru
     if (experiment->dim < 1 || experiment->keys > SIZE_MAX / 64 / experiment->dim)
         return pcast_fail(err, PCAST_ERR_VALUE, "dim: %zu channels for %zu keys is out of range",
                           experiment->dim, experiment->keys);
-    if (experiment->trials < 1 || experiment->trials > UINT64_C(1) << 32)
+    const uint64_t most = UINT64_C(1) << 32;
+    if (experiment->trials < 1 || experiment->trials > most)
         return pcast_fail(err, PCAST_ERR_VALUE, "trials: %zu is not from 1 to 2^32",
                           experiment->trials);
+    if (experiment->first_trial > most - experiment->trials)
+        return pcast_fail(err, PCAST_ERR_VALUE, "first_trial: %zu and %zu trials go beyond 2^32",
+                          experiment->first_trial, experiment->trials);
     if (!(experiment->sigma >= 0 && experiment->sigma <= 20))
         return pcast_fail(err, PCAST_ERR_VALUE, "sigma: %g is not from 0 to 20", experiment->sigma);
     for (size_t i = 0; i < experiment->delta_count; i++)
@@ -347,7 +350,7 @@ static pcast_loss_part *config_parts(const synthetic_run *self, const workspace 
 static void start_trial(const synthetic_run *self, workspace *space, size_t trial)
 {
     const size_t deltas = self->experiment->delta_count;
-    pcast_draws_start_trial(&space->draws, (uint32_t)trial);
+    pcast_draws_start_trial(&space->draws, (uint32_t)(self->experiment->first_trial + trial));
     compute_references(self, space);
     for (size_t i = 0; i < self->run->kernel_count * deltas; i++) {
         size_t splits;
@@ -380,28 +383,33 @@ static void run_trial(void *context, int thread, size_t trial)
     }
     for (size_t i = 0; i < configs; i++) {
         pcast_row_finish(&space->rows[i], 1);
-        self->losses[(trial - self->first_trial) * configs + i] =
+        self->losses[(trial - self->chunk_first) * configs + i] =
             pcast_loss_finish(&space->meters[i], &space->rows[i], space->references[i % deltas].o);
     }
 }
 
 /* All trials, in chunks whose losses are reduced in trial order. */
-static void run_trials(synthetic_run *self, size_t chunk, pcast_tally *tallies)
+static pcast_status run_trials(synthetic_run *self, size_t chunk, pcast_tally *tallies)
 {
     const size_t trials = self->experiment->trials;
     const size_t configs = self->run->kernel_count * self->experiment->delta_count;
     for (size_t first = 0; first < trials; first += chunk) {
         const size_t count = trials - first < chunk ? trials - first : chunk;
-        self->first_trial = first;
+        self->chunk_first = first;
         pcast_parallel(self->run, (int)self->threads, first, count, trials, run_trial, self);
         for (size_t t = 0; t < count; t++) {
             const pcast_loss *losses = &self->losses[t * configs];
             for (size_t i = 0; i < configs; i++)
                 pcast_tally_add(&tallies[i], &losses[i]);
-            if (self->run->each_row != NULL)
+            if (self->run->each_row == NULL)
+                continue;
+            const pcast_status status =
                 self->run->each_row(self->run->row_context, first + t, losses);
+            if (status != PCAST_OK)
+                return status;
         }
     }
+    return PCAST_OK;
 }
 
 /* Plan, units and number of splits of one kernel; scores count as raw ones with a softmax scale of
@@ -454,11 +462,10 @@ pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_
         status = init_kernel(&self, n, err);
     for (size_t t = 0; status == PCAST_OK && t < threads; t++)
         status = workspace_init(&self.workspaces[t], &self, err);
-    if (status == PCAST_OK) {
-        run_trials(&self, chunk, tallies);
-        for (size_t i = 0; i < configs; i++)
-            summaries[i] = pcast_tally_summary(&tallies[i]);
-    }
+    if (status == PCAST_OK)
+        status = run_trials(&self, chunk, tallies);
+    for (size_t i = 0; status == PCAST_OK && i < configs; i++)
+        summaries[i] = pcast_tally_summary(&tallies[i]);
     pcast_fpenv_leave(&env);
     for (size_t t = 0; self.workspaces != NULL && t < threads; t++)
         workspace_free(&self.workspaces[t], configs);

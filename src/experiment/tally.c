@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Means, ratios and standard errors over rows (docs/numerics.md, section 7). */
-#include "experiment/tally.h"
+#include "pcast/experiment.h"
 
 #include "base/bits.h"
+#include "base/fpenv.h"
 #include "measure/loss.h"
 
 #include <math.h>
@@ -19,6 +20,8 @@ static void moments_add(pcast_moments *moments, uint64_t n, double x, double y)
 
 void pcast_tally_add(pcast_tally *tally, const pcast_loss *row)
 {
+    pcast_fpenv env;
+    pcast_fpenv_enter(&env);
     pcast_loss *total = &tally->total;
     tally->rows++;
     total->other += row->other;
@@ -37,6 +40,7 @@ void pcast_tally_add(pcast_tally *tally, const pcast_loss *row)
     total->max_abs = pcast_larger(total->max_abs, row->max_abs);
     moments_add(&tally->flushed, tally->rows, (double)row->flushed, (double)row->other);
     moments_add(&tally->mse, tally->rows, row->error2 / (double)row->channels, 0);
+    pcast_fpenv_leave(&env);
 }
 
 /* 0/0 is NaN: nothing to average over. */
@@ -65,10 +69,12 @@ static double standard_error(const pcast_moments *moments, double ratio, uint64_
 
 pcast_summary pcast_tally_summary(const pcast_tally *tally)
 {
+    pcast_fpenv env;
+    pcast_fpenv_enter(&env);
     const pcast_loss *total = &tally->total;
     const double rows = (double)tally->rows;
     const double underflow = fraction(total->flushed, total->other);
-    return (pcast_summary){
+    const pcast_summary summary = {
         .rows = tally->rows,
         .underflow = underflow,
         .underflow_se =
@@ -83,4 +89,6 @@ pcast_summary pcast_tally_summary(const pcast_tally *tally)
         .rel_l2 = relative(total, tally->rows),
         .max_abs = total->max_abs,
     };
+    pcast_fpenv_leave(&env);
+    return summary;
 }

@@ -3,7 +3,7 @@
 t pcast
 t pcast bogus
 t sh -c 'pcast --help | head -n 1'
-t sh -c 'for c in sweep theory compare diagnose paper plot summary diff codec unit info; do pcast $c --help | head -n 1; done'
+t sh -c 'for c in sweep merge theory compare diagnose paper plot summary diff codec unit info; do pcast $c --help | head -n 1; done'
 t sh -c 'pcast sweep --help > /dev/full'
 t sh -c 'pcast --version | cut -d" " -f1'
 t sh -c 'pcast info | cut -d: -f1'

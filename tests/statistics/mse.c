@@ -20,7 +20,7 @@ typedef struct moments {
     double mean[KERNELS * DELTAS], squares[KERNELS * DELTAS];
 } moments;
 
-static void collect(void *context, size_t row, const pcast_loss *losses)
+static pcast_status collect(void *context, size_t row, const pcast_loss *losses)
 {
     moments *all = context;
     for (size_t i = 0; i < KERNELS * all->deltas; i++) {
@@ -28,6 +28,7 @@ static void collect(void *context, size_t row, const pcast_loss *losses)
         all->mean[i] += step / (double)(row + 1);
         all->squares[i] += step * (losses[i].mse_given_p - all->mean[i]);
     }
+    return PCAST_OK;
 }
 
 static size_t fill_kernels(pcast_kernel kernels[KERNELS])
@@ -52,7 +53,7 @@ static int check(size_t n, size_t trials, size_t every, size_t *tested)
     all = (moments){0};
     for (size_t d = 0; d < DELTAS; d += every)
         deltas[all.deltas++] = 0.5 * (double)d;
-    const pcast_synthetic experiment = {n, 1, SINKS, 7, trials, deltas, all.deltas, 1, 0};
+    const pcast_synthetic experiment = {n, 1, SINKS, 7, trials, deltas, all.deltas, 1, 0, 0};
     const pcast_run run = {.kernels = kernels,
                            .kernel_count = fill_kernels(kernels),
                            .cpu = pcast_cpu_detect(),

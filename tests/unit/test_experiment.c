@@ -4,7 +4,6 @@
 #include "pcast/experiment.h"
 
 #include "experiment/synthetic_draws.h"
-#include "experiment/tally.h"
 #include "random/draws.h"
 #include "unit.h"
 
@@ -99,7 +98,7 @@ static void test_synthetic_against_rows(void **state)
                                     {.order = PCAST_ORDER_REVERSE, .block = 64, .scale = 1},
                                     {.order = PCAST_ORDER_FORWARD, .block = 50, .scale = 448},
                                     {.order = PCAST_ORDER_FORWARD, .block = 64, .scale = 256}};
-    const pcast_synthetic experiment = {KEYS, DIM, SINKS, 99, TRIALS, deltas, 2, 1, 0};
+    const pcast_synthetic experiment = {KEYS, DIM, SINKS, 99, TRIALS, deltas, 2, 1, 0, 0};
     const pcast_run run = {
         .kernels = kernels, .kernel_count = 4, .threads = 2, .cpu = pcast_cpu_detect()};
     pcast_summary summaries[8];
@@ -152,7 +151,7 @@ static void test_threads_and_levels(void **state)
     const double deltas[] = {6};
     const pcast_kernel kernels[] = {{.order = PCAST_ORDER_FORWARD, .block = 128, .scale = 1},
                                     {.order = PCAST_ORDER_REVERSE, .block = 32, .scale = 448}};
-    const pcast_synthetic experiment = {1000, 67, 4, 5, 70, deltas, 1, 1, 0};
+    const pcast_synthetic experiment = {1000, 67, 4, 5, 70, deltas, 1, 1, 0, 0};
     pcast_summary expected[2], got[2];
     pcast_error err;
     pcast_run run = {.kernels = kernels, .kernel_count = 2, .threads = 1, .cpu = PCAST_CPU_SCALAR};
@@ -296,13 +295,14 @@ static void test_bad_requests(void **state)
         pcast_synthetic experiment;
         const char *said;
     } cases[] = {
-        {{1, 8, 1, 1, 1, deltas, 1, 1, 0}, "n:"},
-        {{100, 0, 4, 1, 1, deltas, 1, 1, 0}, "dim:"},
-        {{100, 8, 0, 1, 1, deltas, 1, 1, 0}, "sinks: 0"},
-        {{1000, 8, 129, 1, 1, deltas, 1, 1, 0}, "block size 128"},
-        {{100, 8, 100, 1, 1, deltas, 1, 1, 0}, "no other key"},
-        {{100, 8, 4, 1, 0, deltas, 1, 1, 0}, "trials:"},
-        {{100, 8, 4, 1, 1, deltas, 2, 1, 0}, "delta:"},
+        {{1, 8, 1, 1, 1, deltas, 1, 1, 0, 0}, "n:"},
+        {{100, 0, 4, 1, 1, deltas, 1, 1, 0, 0}, "dim:"},
+        {{100, 8, 0, 1, 1, deltas, 1, 1, 0, 0}, "sinks: 0"},
+        {{1000, 8, 129, 1, 1, deltas, 1, 1, 0, 0}, "block size 128"},
+        {{100, 8, 100, 1, 1, deltas, 1, 1, 0, 0}, "no other key"},
+        {{100, 8, 4, 1, 0, deltas, 1, 1, 0, 0}, "trials:"},
+        {{100, 8, 4, 1, 1, deltas, 2, 1, 0, 0}, "delta:"},
+        {{100, 8, 4, 1, 2, deltas, 1, 1, 0, 4294967295}, "first_trial: 4294967295"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(pcast_synthetic_run(&cases[i].experiment, &run, summary, &err),
