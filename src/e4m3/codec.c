@@ -28,29 +28,37 @@ static uint32_t base_of(const pcast_float_format *format)
     return (uint32_t)(format->emin - 1 + F32_BIAS) << F32_MANTISSA;
 }
 
+static pcast_narrow_kind kind_of(pcast_format to, pcast_cast cast, int inf_overflows)
+{
+    if (to == PCAST_BF16)
+        return PCAST_NARROW_BF16;
+    if (pcast_float_formats[to].fnuz)
+        return PCAST_NARROW_FNUZ;
+    return inf_overflows && cast.nan == PCAST_NAN_CANONICAL ? PCAST_NARROW_PLAIN
+                                                            : PCAST_NARROW_GENERAL;
+}
+
 pcast_narrow pcast_narrow_make(pcast_format to, pcast_cast cast)
 {
     const pcast_float_format *format = &pcast_float_formats[to];
     const uint32_t largest = (uint32_t)format->max_finite, beyond = largest + 1;
+    const uint32_t overflow = cast.overflow == PCAST_OVERFLOW_SATURATE ? largest : beyond;
+    const uint32_t drop = (uint32_t)(F32_MANTISSA - format->mantissa);
     const uint32_t sign = UINT32_C(1) << (format->width - 1);
     const int keep = cast.nan == PCAST_NAN_KEEP_SIGN;
-    pcast_narrow narrow = {
-        .kind = format->fnuz ? PCAST_NARROW_FNUZ : PCAST_NARROW_IEEE,
-        .drop = (uint32_t)(F32_MANTISSA - format->mantissa),
+    uint32_t infinity = overflow;
+    if (cast.inf != PCAST_INF_AS_OVERFLOW)
+        infinity = cast.inf == PCAST_INF_SATURATE ? largest : beyond;
+    return (pcast_narrow){
+        .kind = kind_of(to, cast, infinity == overflow),
+        .drop = drop,
         .least = base_of(format) + (UINT32_C(1) << F32_MANTISSA),
-        .limit = cast.overflow == PCAST_OVERFLOW_SATURATE ? largest : beyond,
+        .cap = (overflow << drop) + base_of(format),
+        .infinity = infinity,
         .nan = (uint32_t)(keep ? format->nan : format->canonical_nan),
         .nan_sign = keep ? sign : 0,
         .sign = sign,
-        .sign_shift = (uint32_t)(32 - format->width),
     };
-    narrow.cap = (beyond << narrow.drop) + base_of(format);
-    narrow.infinity = narrow.limit;
-    if (cast.inf != PCAST_INF_AS_OVERFLOW)
-        narrow.infinity = cast.inf == PCAST_INF_SATURATE ? largest : beyond;
-    if (to == PCAST_BF16)
-        narrow.kind = PCAST_NARROW_BF16;
-    return narrow;
 }
 
 pcast_widen pcast_widen_make(pcast_format from)
@@ -67,7 +75,6 @@ pcast_widen pcast_widen_make(pcast_format from)
         .infinity = format->infinity != 0 ? (uint32_t)format->infinity : none,
         .nan = format->fnuz ? (uint32_t)format->nan : none,
         .sign = UINT32_C(1) << (format->width - 1),
-        .sign_shift = (uint32_t)(32 - format->width),
     };
     if (from == PCAST_BF16) { /* its subnormals are float32's */
         widen.subnormals = 0;

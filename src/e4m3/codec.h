@@ -11,26 +11,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How the significand is rounded and what a zero's sign is; each is a loop of its own. */
+/* Loops of their own. */
 typedef enum pcast_narrow_kind {
-    PCAST_NARROW_IEEE,
-    PCAST_NARROW_FNUZ, /* no -0 */
-    PCAST_NARROW_BF16, /* exponents are float32's */
+    PCAST_NARROW_GENERAL,
+    PCAST_NARROW_PLAIN, /* an infinity is an overflow, a NaN has no sign: the usual policies */
+    PCAST_NARROW_FNUZ,  /* no -0 */
+    PCAST_NARROW_BF16,  /* exponents are float32's */
 } pcast_narrow_kind;
 
 /* A format as the target of float32 under one policy. Codes are without their sign. */
 typedef struct pcast_narrow {
     pcast_narrow_kind kind;
-    uint32_t drop;       /* mantissa bits fewer than float32's */
-    uint32_t least;      /* float32 bits of the least normal number */
-    uint32_t cap;        /* float32 bits of the first number past the largest, were it one */
-    uint32_t limit;      /* code of an overflow: the largest or the one after, which is infinity,
-                            or NaN where there is none */
-    uint32_t infinity;   /* code of an infinity */
-    uint32_t nan;        /* code of a NaN */
-    uint32_t nan_sign;   /* the sign bit where a NaN keeps its sign, else 0 */
-    uint32_t sign;       /* the sign bit of a code */
-    uint32_t sign_shift; /* from float32's sign bit to it */
+    uint32_t drop;     /* mantissa bits fewer than float32's */
+    uint32_t least;    /* float32 bits of the least normal number */
+    uint32_t cap;      /* float32 bits of what an overflow becomes: the largest number, or the one
+                          after it, had the format one: its code is infinity's or NaN's */
+    uint32_t infinity; /* code of an infinity */
+    uint32_t nan;      /* code of a NaN */
+    uint32_t nan_sign; /* the sign bit where a NaN keeps its sign, else 0 */
+    uint32_t sign;     /* the sign bit of a code */
 } pcast_narrow;
 
 /* A format as the source of float32. */
@@ -41,7 +40,7 @@ typedef struct pcast_widen {
     float step;
     uint32_t largest, infinity; /* codes; a larger one is NaN, but for infinity */
     uint32_t nan;               /* also NaN: a code with its sign; in FNUZ formats -0's */
-    uint32_t sign, sign_shift;
+    uint32_t sign;              /* the sign bit */
 } pcast_widen;
 
 typedef void pcast_narrow_array(const pcast_narrow *to, const void *floats, void *codes,

@@ -24,6 +24,12 @@ static inline vector v_or(vector x, vector y)
     return _mm256_or_si256(x, y);
 }
 
+/* (x & mask) | y */
+static inline vector v_merge(vector x, vector mask, vector y)
+{
+    return _mm256_or_si256(_mm256_and_si256(x, mask), y);
+}
+
 static inline vector v_add(vector x, vector y)
 {
     return _mm256_add_epi32(x, y);

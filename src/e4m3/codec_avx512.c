@@ -24,6 +24,12 @@ static inline vector v_or(vector x, vector y)
     return _mm512_or_si512(x, y);
 }
 
+/* (x & mask) | y */
+static inline vector v_merge(vector x, vector mask, vector y)
+{
+    return _mm512_ternarylogic_epi32(x, mask, y, 0xEA);
+}
+
 static inline vector v_add(vector x, vector y)
 {
     return _mm512_add_epi32(x, y);

@@ -10,12 +10,16 @@
 
 #include "base/bits.h"
 
-enum { GROUP = 4 * LANES, INFINITY_BITS = 0x7F800000, NAN_BITS = 0x7FC00000 };
+enum {
+    GROUP = 4 * LANES,
+    INFINITY_BITS = 0x7F800000,
+    NAN_BITS = 0x7FC00000,
+    AHEAD = 4096, /* bytes of float32 asked for in advance: memory is slower than these loops */
+};
 
 typedef struct narrow_vectors {
-    vector least, cap, limit, infinity, nan, nan_sign, sign;
+    vector least, cap, infinity, nan, nan_sign, sign;
     vector drop, drop_field; /* the second in units of float32's exponent field */
-    vector sign_shift;
 } narrow_vectors;
 
 static narrow_vectors narrow_spread(const pcast_narrow *to)
@@ -23,14 +27,12 @@ static narrow_vectors narrow_spread(const pcast_narrow *to)
     return (narrow_vectors){
         .least = v_set(to->least),
         .cap = v_set(to->cap),
-        .limit = v_set(to->limit),
         .infinity = v_set(to->infinity),
         .nan = v_set(to->nan),
         .nan_sign = v_set(to->nan_sign),
         .sign = v_set(to->sign),
         .drop = v_set(to->drop),
         .drop_field = v_set(to->drop << 23),
-        .sign_shift = v_set(to->sign_shift),
     };
 }
 
@@ -48,17 +50,29 @@ static inline vector narrow_magnitude(const narrow_vectors *to, vector a, pcast_
     return v_add(n, v_right(v_sub(binade, to->least), to->drop));
 }
 
-static inline vector narrow(const narrow_vectors *to, vector x, pcast_narrow_kind kind)
+/* Bits between float32's sign and that of a code of `width` bytes. */
+static inline vector sign_distance(size_t width)
+{
+    return v_set((uint32_t)(32 - 8 * width));
+}
+
+static inline vector narrow(const narrow_vectors *to, vector x, size_t width,
+                            pcast_narrow_kind kind)
 {
     const vector magnitude = v_and(x, v_set(0x7FFFFFFF));
-    vector code = narrow_magnitude(to, v_min(magnitude, to->cap), kind);
-    vector sign = v_and(v_right(x, to->sign_shift), to->sign);
-    code = v_min(code, to->limit); /* 2.3 */
-    code = v_if_equal(magnitude, v_set(INFINITY_BITS), to->infinity, code);
-    const vector nan = v_or(v_and(sign, to->nan_sign), to->nan); /* 2.4 */
-    if (kind == PCAST_NARROW_FNUZ)                               /* 2.5 */
+    const vector above = v_right(x, sign_distance(width)); /* the sign in its place, and more */
+    /* The code of an overflow is that of the cap, and codes grow with magnitudes (step 2.3). */
+    const vector code = narrow_magnitude(to, v_min(magnitude, to->cap), kind);
+    vector sign = to->sign;
+    if (kind == PCAST_NARROW_FNUZ) /* 2.5 */
         sign = v_if_equal(code, v_set(0), v_set(0), sign);
-    return v_if_above(magnitude, v_set(INFINITY_BITS), nan, v_or(sign, code));
+    vector result = v_merge(above, sign, code);
+    if (kind != PCAST_NARROW_PLAIN)
+        result = v_if_equal(magnitude, v_set(INFINITY_BITS), v_merge(above, to->sign, to->infinity),
+                            result);
+    const vector nan =
+        kind == PCAST_NARROW_PLAIN ? to->nan : v_merge(above, to->nan_sign, to->nan); /* 2.4 */
+    return v_if_above(magnitude, v_set(INFINITY_BITS), nan, result);
 }
 
 static inline void narrow_group(const narrow_vectors *to, const uint8_t *floats, uint8_t *codes,
@@ -66,7 +80,7 @@ static inline void narrow_group(const narrow_vectors *to, const uint8_t *floats,
 {
     vector x[4];
     for (size_t i = 0; i < 4; i++)
-        x[i] = narrow(to, v_load32(floats + 4 * LANES * i), kind);
+        x[i] = narrow(to, v_load32(floats + 4 * LANES * i), width, kind);
     if (width == 1)
         v_store8(codes, x);
     else
@@ -80,8 +94,11 @@ static inline __attribute__((always_inline)) void narrow_all(const pcast_narrow 
 {
     const narrow_vectors spread = narrow_spread(to);
     size_t i = 0;
-    for (; i + GROUP <= count; i += GROUP)
+    for (; i + GROUP <= count; i += GROUP) {
+        for (size_t line = 0; line < 4 * GROUP; line += 64) /* may lie behind the array's end */
+            __builtin_prefetch((const void *)((uintptr_t)floats + 4 * i + AHEAD + line));
         narrow_group(&spread, floats + 4 * i, codes + width * i, width, kind);
+    }
     if (i < count) {
         uint8_t in[4 * GROUP] = {0}, out[2 * GROUP];
         memcpy(in, floats + 4 * i, 4 * (count - i));
@@ -92,22 +109,24 @@ static inline __attribute__((always_inline)) void narrow_all(const pcast_narrow 
 
 static void narrow8(const pcast_narrow *to, const void *floats, void *codes, size_t count)
 {
-    if (to->kind == PCAST_NARROW_FNUZ)
+    if (to->kind == PCAST_NARROW_PLAIN)
+        narrow_all(to, floats, codes, count, 1, PCAST_NARROW_PLAIN);
+    else if (to->kind == PCAST_NARROW_FNUZ)
         narrow_all(to, floats, codes, count, 1, PCAST_NARROW_FNUZ);
     else
-        narrow_all(to, floats, codes, count, 1, PCAST_NARROW_IEEE);
+        narrow_all(to, floats, codes, count, 1, PCAST_NARROW_GENERAL);
 }
 
 static void narrow16(const pcast_narrow *to, const void *floats, void *codes, size_t count)
 {
     if (to->kind == PCAST_NARROW_BF16)
         narrow_all(to, floats, codes, count, 2, PCAST_NARROW_BF16);
-    else
-        narrow_all(to, floats, codes, count, 2, PCAST_NARROW_IEEE);
+    else /* the general loop does what the plain one does */
+        narrow_all(to, floats, codes, count, 2, PCAST_NARROW_GENERAL);
 }
 
 typedef struct widen_vectors {
-    vector up, base, subnormals, largest, infinity, nan, sign, sign_shift;
+    vector up, base, subnormals, largest, infinity, nan, sign;
     float step;
 } widen_vectors;
 
@@ -121,13 +140,12 @@ static widen_vectors widen_spread(const pcast_widen *from)
         .infinity = v_set(from->infinity),
         .nan = v_set(from->nan),
         .sign = v_set(from->sign),
-        .sign_shift = v_set(from->sign_shift),
         .step = from->step,
     };
 }
 
 /* Step 2.6. */
-static inline vector widen(const widen_vectors *from, vector code)
+static inline vector widen(const widen_vectors *from, vector code, size_t width)
 {
     const vector sign = v_and(code, from->sign), magnitude = v_sub(code, sign);
     const vector normal = v_add(v_left(magnitude, from->up), from->base);
@@ -135,7 +153,7 @@ static inline vector widen(const widen_vectors *from, vector code)
     bits = v_if_above(magnitude, from->largest, v_set(NAN_BITS), bits);
     bits = v_if_equal(magnitude, from->infinity, v_set(INFINITY_BITS), bits);
     bits = v_if_equal(code, from->nan, v_set(NAN_BITS), bits);
-    return v_or(bits, v_left(sign, from->sign_shift));
+    return v_or(bits, v_left(sign, sign_distance(width)));
 }
 
 static inline void widen_group(const widen_vectors *from, const uint8_t *codes, uint8_t *floats,
@@ -143,7 +161,8 @@ static inline void widen_group(const widen_vectors *from, const uint8_t *codes, 
 {
     for (size_t i = 0; i < 4; i++) {
         const uint8_t *here = codes + width * LANES * i;
-        v_store32(floats + 4 * LANES * i, widen(from, width == 1 ? v_load8(here) : v_load16(here)));
+        v_store32(floats + 4 * LANES * i,
+                  widen(from, width == 1 ? v_load8(here) : v_load16(here), width));
     }
 }
 

@@ -23,6 +23,12 @@ static inline vector v_or(vector x, vector y)
     return x | y;
 }
 
+/* (x & mask) | y */
+static inline vector v_merge(vector x, vector mask, vector y)
+{
+    return (x & mask) | y;
+}
+
 static inline vector v_add(vector x, vector y)
 {
     return x + y;
@@ -33,14 +39,20 @@ static inline vector v_sub(vector x, vector y)
     return x - y;
 }
 
+/* All ones where a < b, else zero. A branch would be guessed wrong too often. */
+static inline uint32_t below(vector a, vector b)
+{
+    return (uint32_t)((int32_t)(a - b) >> 31);
+}
+
 static inline vector v_min(vector x, vector y)
 {
-    return x < y ? x : y;
+    return y ^ ((x ^ y) & below(x, y));
 }
 
 static inline vector v_max(vector x, vector y)
 {
-    return x > y ? x : y;
+    return x ^ ((x ^ y) & below(x, y));
 }
 
 static inline vector v_right(vector x, vector by)
@@ -56,12 +68,12 @@ static inline vector v_left(vector x, vector by)
 /* yes where a == b, or a > b, else no */
 static inline vector v_if_equal(vector a, vector b, vector yes, vector no)
 {
-    return a == b ? yes : no;
+    return yes ^ ((yes ^ no) & (below(a, b) | below(b, a)));
 }
 
 static inline vector v_if_above(vector a, vector b, vector yes, vector no)
 {
-    return a > b ? yes : no;
+    return no ^ ((yes ^ no) & below(b, a));
 }
 
 /* The float32 magnitude a in units of its binade's place 23 - drop, to nearest, ties to even; the
@@ -73,8 +85,8 @@ static inline vector v_round(vector a, vector binade, vector drop, vector drop_f
     const uint32_t own = v_max(a & 0x7F800000, hidden); /* a subnormal lacks the hidden bit */
     const uint32_t significand = a - own + hidden;
     const uint32_t shift = v_min(drop + ((binade - own) >> 23), 31); /* 31 rounds to 0 as more do */
-    const uint32_t below_half = (UINT32_C(1) << (shift - 1)) - 1;
-    return (significand + below_half + ((significand >> shift) & 1)) >> shift;
+    const uint64_t fixed = (uint64_t)significand << (32 - shift);    /* 32 bits behind the point */
+    return (vector)((fixed + 0x7FFFFFFF + (fixed >> 32 & 1)) >> 32);
 }
 
 static inline vector v_scale(vector x, float step)
