@@ -16,6 +16,7 @@
 enum {
     PIECE = 2048,          /* numbers at a time; a multiple of every level's group */
     STREAM_FROM = 1 << 20, /* with fewer bytes the cache's size is not asked for */
+    FEW = 4,               /* as many numbers are done before the loops are set up */
 };
 
 static size_t bytes_of(pcast_format format)
@@ -152,7 +153,8 @@ void pcast_convert_array_within(size_t cache, pcast_format to, void *out, pcast_
 {
     job work = {.to_size = bytes_of(to), .from_size = bytes_of(from)};
     const int wide = work.from_size > 2 && work.to_size > 2;
-    if (wide || work.to_size > 4 || work.from_size > 4 || (to == PCAST_F32 && !keeps_all(cast))) {
+    if (wide || work.to_size > 4 || work.from_size > 4 || count <= FEW ||
+        (to == PCAST_F32 && !keeps_all(cast))) {
         one_by_one(to, out, from, in, count, cast);
         return;
     }
