@@ -14,8 +14,15 @@ enum {
     GROUP = 4 * LANES,
     INFINITY_BITS = 0x7F800000,
     NAN_BITS = 0x7FC00000,
-    AHEAD = 4096, /* bytes of float32 asked for in advance: memory is slower than these loops */
+    AHEAD = 4096, /* bytes */
 };
+
+/* Asks for the bytes that are read a while after these; they may lie behind the array's end. */
+static inline void ask_ahead(const uint8_t *here, size_t bytes)
+{
+    for (size_t line = 0; line < bytes; line += 64)
+        __builtin_prefetch((const void *)((uintptr_t)here + AHEAD + line));
+}
 
 typedef struct narrow_vectors {
     vector least, cap, infinity, nan, nan_sign, sign;
@@ -95,8 +102,7 @@ static inline __attribute__((always_inline)) void narrow_all(const pcast_narrow 
     const narrow_vectors spread = narrow_spread(to);
     size_t i = 0;
     for (; i + GROUP <= count; i += GROUP) {
-        for (size_t line = 0; line < 4 * GROUP; line += 64) /* may lie behind the array's end */
-            __builtin_prefetch((const void *)((uintptr_t)floats + 4 * i + AHEAD + line));
+        ask_ahead(floats + 4 * i, 4 * GROUP);
         narrow_group(&spread, floats + 4 * i, codes + width * i, width, kind);
     }
     if (i < count) {
@@ -172,8 +178,10 @@ static inline __attribute__((always_inline)) void widen_all(const pcast_widen *f
 {
     const widen_vectors spread = widen_spread(from);
     size_t i = 0;
-    for (; i + GROUP <= count; i += GROUP)
+    for (; i + GROUP <= count; i += GROUP) {
+        ask_ahead(codes + width * i, width * GROUP);
         widen_group(&spread, codes + width * i, floats + 4 * i, width);
+    }
     if (i < count) {
         uint8_t in[2 * GROUP] = {0}, out[4 * GROUP];
         memcpy(in, codes + width * i, width * (count - i));
