@@ -18,6 +18,9 @@
 #ifndef PCAST_FORMAT_H
 #define PCAST_FORMAT_H
 
+#include "pcast/cpu.h"
+
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -73,6 +76,18 @@ uint32_t pcast_encode_f32(pcast_format to, float x, pcast_cast cast);
  * and may become infinite. A NaN keeps its sign. */
 float pcast_decode_f32(pcast_format from, uint64_t code);
 double pcast_decode_f64(pcast_format from, uint64_t code);
+
+/* The same for whole arrays of `count` numbers, at any CPU level with the same bits; much faster
+ * between float32 and the formats of 8 and 16 bits and among these, from AVX2 on. Elements lie as
+ * in memory of this machine: uint8_t, uint16_t, float or double by the format's width, at any
+ * alignment. The two arrays must not overlap. Where both together exceed the processor's largest
+ * cache, the result is written past the caches. */
+void pcast_convert_array(pcast_format to, void *out, pcast_format from, const void *in,
+                         size_t count, pcast_cast cast, pcast_cpu cpu);
+void pcast_encode_array(pcast_format to, void *codes, const float *x, size_t count, pcast_cast cast,
+                        pcast_cpu cpu);
+void pcast_decode_array(pcast_format from, const void *codes, float *x, size_t count,
+                        pcast_cpu cpu);
 
 /* Bits of a code: 8, 16, 32 or 64. */
 int pcast_format_width(pcast_format format);

@@ -42,10 +42,13 @@ void pcast_attend_codes_load(pcast_attend_codes *codes, const pcast_plan *plan, 
         codes->inexact = PCAST_STAGE_V;
     if (!codes->qk)
         return;
-    for (size_t j = 0; j < keys; j++)
+    for (size_t j = 0; j < keys; j++) {
+        uint8_t *row = codes->q; /* the first query comes later */
+        if (!pcast_plan_codes(plan, k + j * codes->dim, codes->dim, row, NULL))
+            codes->inexact = PCAST_STAGE_K;
         for (size_t c = 0; c < codes->dim; c++)
-            if (!pcast_plan_codes(plan, k + j * codes->dim + c, 1, codes->k + c * keys + j, NULL))
-                codes->inexact = PCAST_STAGE_K;
+            codes->k[c * keys + j] = row[c];
+    }
 }
 
 void pcast_attend_codes_products(pcast_attend_codes *codes, const pcast_plan *plan, const float *q,

@@ -67,6 +67,23 @@ static void quantise_tokens(const job *self, size_t batch, size_t head, size_t f
     }
 }
 
+/* One channel of a head's tokens. */
+static void quantise_column(const job *self, float descale, float *first, size_t tokens)
+{
+    enum { PIECE = 256 };
+    const size_t stride = self->view->token_stride;
+    float column[PIECE];
+    for (size_t done = 0; done < tokens; done += PIECE) {
+        const size_t here = tokens - done < PIECE ? tokens - done : PIECE;
+        float *piece = first + done * stride;
+        for (size_t t = 0; t < here; t++)
+            column[t] = piece[t * stride];
+        pcast_quantize(self->format, descale, column, here);
+        for (size_t t = 0; t < here; t++)
+            piece[t * stride] = column[t];
+    }
+}
+
 static void quantise_channels(const job *self, size_t batch, size_t head)
 {
     const size_t dim = self->view->dim, tokens = valid_tokens(self, batch);
@@ -76,8 +93,7 @@ static void quantise_channels(const job *self, size_t batch, size_t head)
             tokens > 0 ? pcast_amax(first, tokens, 1, self->view->token_stride) : 0.0f;
         const float descale = pcast_descale(amax, self->range);
         self->channel[(batch * self->view->heads + head) * dim + c] = descale;
-        for (size_t t = 0; t < tokens; t++)
-            pcast_quantize(self->format, descale, first + t * self->view->token_stride, 1);
+        quantise_column(self, descale, first, tokens);
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/bits.h"
 #include "base/error.h"
-#include "pcast/format.h"
+#include "pcast/quantize.h"
 #include "random/draws.h"
 
 #include <stdlib.h>
@@ -36,14 +36,6 @@ void pcast_draws_free(pcast_draws *draws)
     *draws = (pcast_draws){0};
 }
 
-static float value_of(const pcast_draws *draws, float normal)
-{
-    const pcast_cast cast = {.overflow = PCAST_OVERFLOW_SATURATE};
-    if (draws->draw == PCAST_DRAW_NORMAL)
-        return normal;
-    return pcast_decode_f32(PCAST_E4M3, pcast_encode_f32(PCAST_E4M3, normal, cast));
-}
-
 static void draw_values(pcast_draws *draws, size_t first, size_t count)
 {
     const pcast_stream stream = {draws->seed, draws->trial, PCAST_STREAM_VALUES};
@@ -55,8 +47,11 @@ static void draw_values(pcast_draws *draws, size_t first, size_t count)
     for (size_t key = 0; key < count; key++) {
         pcast_draw_normals(stream, draws->cpu, (uint64_t)(first + key) * draws->dim, draws->dim,
                            draws->work);
+        float *row = draws->values + key * draws->dim;
         for (size_t c = 0; c < draws->dim; c++)
-            draws->values[key * draws->dim + c] = value_of(draws, (float)draws->work[c]);
+            row[c] = (float)draws->work[c];
+        if (draws->draw != PCAST_DRAW_NORMAL) /* E4M3's values */
+            pcast_quantize(PCAST_QUANTIZED_E4M3, 1.0f, row, draws->dim);
     }
 }
 

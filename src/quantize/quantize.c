@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { INT8_LARGEST = 127 };
+enum { INT8_LARGEST = 127, PIECE = 1024 };
 
 float pcast_quantized_range(pcast_quantized format)
 {
@@ -47,19 +47,28 @@ static float to_int8(float x)
     return (x + 0x1.8p23f) - 0x1.8p23f;
 }
 
+static void round_to(pcast_format format, float *x, size_t count)
+{
+    const pcast_cpu cpu = pcast_cpu_detect();
+    uint8_t codes[PIECE];
+    for (size_t done = 0; done < count; done += PIECE) {
+        const size_t here = count - done < PIECE ? count - done : PIECE;
+        pcast_encode_array(format, codes, x + done, here, (pcast_cast){0}, cpu);
+        pcast_decode_array(format, codes, x + done, here, cpu);
+    }
+}
+
 void pcast_quantize(pcast_quantized format, float descale, float *x, size_t count)
 {
     pcast_fpenv env;
     pcast_fpenv_enter(&env);
     for (size_t i = 0; i < count; i++) {
-        const float scaled = x[i] / descale;
+        x[i] = x[i] / descale;
         if (format == PCAST_QUANTIZED_INT8)
-            x[i] = to_int8(scaled);
-        else
-            x[i] =
-                pcast_decode_f32((pcast_format)format,
-                                 pcast_encode_f32((pcast_format)format, scaled, (pcast_cast){0}));
+            x[i] = to_int8(x[i]);
     }
+    if (format != PCAST_QUANTIZED_INT8)
+        round_to((pcast_format)format, x, count);
     pcast_fpenv_leave(&env);
 }
 

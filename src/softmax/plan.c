@@ -105,8 +105,8 @@ int pcast_plan_codes(const pcast_plan *plan, const float *values, size_t count, 
 {
     const pcast_cast cast = {.overflow = PCAST_OVERFLOW_SATURATE};
     int exact = 1;
+    pcast_encode_array(plan->v_format, codes, values, count, cast, plan->cpu);
     for (size_t i = 0; i < count; i++) {
-        codes[i] = (uint8_t)pcast_encode_f32(plan->v_format, values[i], cast);
         const float value = plan->v_value[codes[i]];
         exact &= value == values[i] || (isnan(value) && isnan(values[i]));
         if (rounded != NULL)
@@ -124,7 +124,7 @@ pcast_status pcast_plan_init(pcast_plan *plan, const pcast_kernel *kernel, pcast
         [PCAST_MASK_VALUE_1E5] = -1e5f,
         [PCAST_MASK_VALUE_5E6] = -5e6f,
     };
-    *plan = (pcast_plan){.kernel = *kernel, .engine = pcast_engine_for(cpu)};
+    *plan = (pcast_plan){.kernel = *kernel, .engine = pcast_engine_for(cpu), .cpu = cpu};
     pcast_kernel_resolve(&plan->kernel, dim);
     settle_units(&plan->kernel);
     set_core(plan, cpu);

@@ -12,6 +12,7 @@
 typedef struct pcast_plan {
     pcast_kernel kernel; /* with its block resolved, and units as its semantics has them */
     const pcast_engine *engine;
+    pcast_cpu cpu;   /* level of the casts */
     int reads_codes; /* the kernel reads V, and Q and K, in codes of v_format */
     int by_machine;  /* a tensor core multiplies them: reads_codes, and core says which */
     pcast_format v_format;

@@ -70,17 +70,54 @@ void pcast_exponentials(const pcast_plan *plan, float m, const float *scores, si
     pcast_unit_exponentials(plan, p, count);
 }
 
+enum { PIECE = 512 };
+
+/* At most PIECE numbers through a format of 8 bits, or of 16. */
+static void cast_to_8(const pcast_plan *plan, const float *x, size_t count, uint32_t *codes,
+                      float *values)
+{
+    const pcast_cast cast = {.overflow = plan->kernel.overflow};
+    uint8_t narrow[PIECE];
+    pcast_encode_array(plan->kernel.p_format, narrow, x, count, cast, plan->cpu);
+    for (size_t i = 0; i < count; i++) {
+        codes[i] = narrow[i];
+        values[i] = plan->value[narrow[i]];
+    }
+}
+
+static void cast_to_16(const pcast_plan *plan, const float *x, size_t count, uint32_t *codes,
+                       float *values)
+{
+    const pcast_cast cast = {.overflow = plan->kernel.overflow};
+    uint16_t narrow[PIECE];
+    pcast_encode_array(plan->kernel.p_format, narrow, x, count, cast, plan->cpu);
+    pcast_decode_array(plan->kernel.p_format, narrow, values, count, plan->cpu);
+    for (size_t i = 0; i < count; i++)
+        codes[i] = narrow[i];
+}
+
+static void no_cast(const float *x, size_t count, uint32_t *codes, float *values)
+{
+    for (size_t i = 0; i < count; i++) {
+        codes[i] = pcast_bits_f32(x[i]);
+        values[i] = pcast_decode_f32(PCAST_F32, codes[i]);
+    }
+}
+
 void pcast_cast_row(const pcast_plan *plan, const float *p, size_t count, float *scaled,
                     uint32_t *codes, float *values)
 {
-    const pcast_format format = plan->kernel.p_format;
-    const pcast_cast cast = {.overflow = plan->kernel.overflow};
-    const int narrow = pcast_format_width(format) == 8;
-    for (size_t i = 0; i < count; i++) {
+    const int width = pcast_format_width(plan->kernel.p_format);
+    for (size_t i = 0; i < count; i++)
         scaled[i] = p[i] * plan->after;
-        codes[i] = format == PCAST_F32 ? pcast_bits_f32(scaled[i])
-                                       : pcast_encode_f32(format, scaled[i], cast); /* 4.5 */
-        values[i] = narrow ? plan->value[codes[i]] : pcast_decode_f32(format, codes[i]);
+    for (size_t done = 0; done < count; done += PIECE) { /* 4.5 */
+        const size_t here = count - done < PIECE ? count - done : PIECE;
+        if (width == 8)
+            cast_to_8(plan, scaled + done, here, codes + done, values + done);
+        else if (width == 16)
+            cast_to_16(plan, scaled + done, here, codes + done, values + done);
+        else
+            no_cast(scaled + done, here, codes + done, values + done);
     }
 }
 

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Elements of a file are little-endian, and 16-bit ones are decoded where they lie. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are read as they lie in a file");
+
 /* The first row of a format has the names it is written with. */
 const pcast_dtype pcast_dtypes[] = {
     {"<f4", "F32", PCAST_DTYPE_FLOAT, 4, PCAST_F32},
@@ -70,14 +73,17 @@ static int is_integer(const pcast_dtype *dtype)
     return dtype->kind == PCAST_DTYPE_SIGNED || dtype->kind == PCAST_DTYPE_UNSIGNED;
 }
 
-/* Shifting keeps what a bfloat16 NaN carries. */
-static float element(pcast_format format, uint64_t code)
+/* float32 and bfloat16, a shifted one, keep what a NaN carries. */
+static void decode(const pcast_array *array, float *data, size_t count)
 {
-    if (format == PCAST_F32)
-        return pcast_f32_from_bits((uint32_t)code);
-    if (format == PCAST_BF16)
-        return pcast_f32_from_bits((uint32_t)code << 16);
-    return pcast_decode_f32(format, code);
+    const size_t width = array->dtype->width;
+    if (array->format != PCAST_F32 && array->format != PCAST_BF16) {
+        pcast_decode_array(array->format, array->bytes, data, count, pcast_cpu_detect());
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        data[i] = pcast_f32_from_bits((uint32_t)pcast_little_endian(array->bytes + i * width, width)
+                                      << (32 - 8 * width));
 }
 
 /* Zeroed room for count values, or NULL and a message. */
@@ -103,10 +109,7 @@ pcast_status pcast_array_tensor(const pcast_array *array, pcast_tensor *tensor, 
     tensor->data = allocate(array, count, sizeof *tensor->data, err);
     if (tensor->data == NULL)
         return PCAST_ERR_MEMORY;
-    const size_t width = array->dtype->width;
-    for (size_t i = 0; i < count; i++)
-        tensor->data[i] =
-            element(array->format, pcast_little_endian(array->bytes + i * width, width));
+    decode(array, tensor->data, count);
     tensor->format = array->format;
     tensor->rank = array->rank;
     memcpy(tensor->shape, array->shape, sizeof tensor->shape);

@@ -16,23 +16,42 @@ static void put_little_endian(FILE *stream, uint64_t value, size_t size)
     fwrite(bytes, 1, size, stream);
 }
 
-/* float32, and bfloat16 as its upper half, keep what a NaN carries. */
-static uint32_t code_of(pcast_format format, float value)
+enum { PIECE = 4096 }; /* numbers put together for one call of fwrite */
+
+static void put_codes(FILE *stream, const uint32_t *codes, size_t width, size_t count)
 {
-    const pcast_cast keep = {PCAST_OVERFLOW_NAN, PCAST_INF_NAN, PCAST_NAN_KEEP_SIGN};
-    const uint32_t bits = pcast_bits_f32(value);
-    if (format == PCAST_F32)
-        return bits;
-    if (format == PCAST_BF16 && (bits & 0xFFFF) == 0)
-        return bits >> 16;
-    return pcast_encode_f32(format, value, keep);
+    uint8_t bytes[4 * PIECE];
+    for (size_t done = 0; done < count; done += PIECE) {
+        const size_t here = count - done < PIECE ? count - done : PIECE;
+        for (size_t i = 0; i < here; i++)
+            for (size_t b = 0; b < width; b++)
+                bytes[i * width + b] = (uint8_t)(codes[done + i] >> (8 * b));
+        fwrite(bytes, width, here, stream);
+    }
 }
 
+/* At most PIECE numbers of 8 or 16 bits. A bfloat16 NaN keeps what it carries where float32's lower
+ * half is empty. */
+static void put_piece(FILE *stream, pcast_format format, const float *data, size_t count)
+{
+    const pcast_cast keep = {PCAST_OVERFLOW_NAN, PCAST_INF_NAN, PCAST_NAN_KEEP_SIGN};
+    uint16_t codes[PIECE];
+    pcast_encode_array(format, codes, data, count, keep, pcast_cpu_detect());
+    for (size_t i = 0; format == PCAST_BF16 && i < count; i++)
+        if ((pcast_bits_f32(data[i]) & 0xFFFF) == 0)
+            codes[i] = (uint16_t)(pcast_bits_f32(data[i]) >> 16);
+    fwrite(codes, (size_t)pcast_format_width(format) / 8, count, stream);
+}
+
+/* Memory has the files' byte order (array.c asserts it). */
 static void put_elements(FILE *stream, pcast_format format, const float *data, size_t count)
 {
-    const size_t width = (size_t)pcast_format_width(format) / 8;
-    for (size_t i = 0; i < count; i++)
-        put_little_endian(stream, code_of(format, data[i]), width);
+    if (format == PCAST_F32) {
+        fwrite(data, sizeof *data, count, stream);
+        return;
+    }
+    for (size_t done = 0; done < count; done += PIECE)
+        put_piece(stream, format, data + done, count - done < PIECE ? count - done : PIECE);
 }
 
 /* The format's first dtype. */
@@ -92,8 +111,7 @@ pcast_status pcast_npy_write_codes(FILE *stream, pcast_format format, size_t ran
     if (!writable(format, rank))
         return PCAST_ERR_VALUE;
     const size_t count = put_npy_header(stream, format, rank, shape);
-    for (size_t i = 0; i < count; i++)
-        put_little_endian(stream, codes[i], (size_t)pcast_format_width(format) / 8);
+    put_codes(stream, codes, (size_t)pcast_format_width(format) / 8, count);
     return written(stream);
 }
 

@@ -16,7 +16,7 @@
 #include <xmmintrin.h>
 #endif
 
-enum { KEYS = 300, DIM = 40, INPUTS = 6 };
+enum { KEYS = 300, DIM = 40, INPUTS = 6, LEVELS = PCAST_CPU_AVX512 + 1, ARRAY = 700 };
 
 typedef struct results {
     uint64_t codes[PCAST_FORMAT_COUNT][PCAST_FORMAT_COUNT][INPUTS]; /* [to][from] */
@@ -25,6 +25,8 @@ typedef struct results {
     double wide[PCAST_FORMAT_COUNT][256], bound[PCAST_FORMAT_COUNT];
     uint32_t units[PCAST_UNIT_COUNT][INPUTS];
     float o[DIM], l;
+    uint16_t array_codes[LEVELS][PCAST_F32][ARRAY]; /* as bytes where the format has 8 bits */
+    uint32_t array_values[LEVELS][PCAST_F32][ARRAY];
     float tensor_core[PCAST_MACHINE_COUNT][2][INPUTS];
 } results;
 
@@ -39,6 +41,32 @@ static float from_bits(uint32_t bits)
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
+}
+
+/* Arrays of all magnitudes: binades in turn with mantissas that are ties, just beside, and others.
+ */
+static void fill_array(float x[ARRAY])
+{
+    static const uint32_t mantissas[7] = {0,        0x080000, 0x080001, 0x17FFFF,
+                                          0x500000, 0x001000, 0x7FFFFF};
+    for (uint32_t i = 0; i < ARRAY; i++)
+        x[i] = from_bits(i << 31 | (i * 5 / 7 % 256) << 23 | mantissas[i % 7]);
+}
+
+static void compute_arrays(results *out, pcast_cast cast)
+{
+    static float x[ARRAY];
+    static uint16_t codes[ARRAY];
+    fill_array(x);
+    for (uint32_t i = 0; i < ARRAY; i++)
+        codes[i] = (uint16_t)(i * 40503);
+    for (pcast_cpu level = PCAST_CPU_SCALAR; level <= PCAST_CPU_AVX512; level++)
+        for (pcast_format format = PCAST_E4M3; format < PCAST_F32; format++) {
+            pcast_encode_array(format, out->array_codes[level][format], x, ARRAY, cast, level);
+            pcast_convert_array(
+                PCAST_F32, out->array_values[level][format], format, codes, ARRAY,
+                (pcast_cast){PCAST_OVERFLOW_NAN, PCAST_INF_NAN, PCAST_NAN_KEEP_SIGN}, level);
+        }
 }
 
 /* Everything through the public headers. Inputs are bits, since the caller's own arithmetic may be
@@ -65,6 +93,7 @@ static void compute(results *out)
         }
         out->bound[format] = pcast_format_overflow_bound(format);
     }
+    compute_arrays(out, options);
     for (int u = 0; u < PCAST_UNIT_COUNT; u++)
         for (int i = 0; i < INPUTS; i++)
             out->units[u][i] = pcast_unit_apply((pcast_unit)u, unit_inputs[i]);
@@ -165,8 +194,33 @@ static void test_environment(void **state)
     }
 }
 
+/* The arrays of `expected` are right, not only the same: they are the single conversions', which
+ * test_environment finds right. */
+static void test_arrays(void **state)
+{
+    (void)state;
+    static results got;
+    static float x[ARRAY];
+    static uint32_t bits[ARRAY];
+    const pcast_cast cast = {.overflow = PCAST_OVERFLOW_NAN};
+    fill_array(x);
+    memcpy(bits, x, sizeof bits);
+    compute_arrays(&got, cast);
+    for (int level = 0; level < LEVELS; level++)
+        for (pcast_format format = PCAST_E4M3; format < PCAST_F32; format++) {
+            const uint16_t *codes = got.array_codes[level][format];
+            for (size_t i = 0; i < ARRAY; i++) {
+                const int narrow = pcast_format_width(format) == 8;
+                const unsigned code = narrow ? ((const uint8_t *)codes)[i] : codes[i];
+                assert_code(code, (unsigned)pcast_convert(format, PCAST_F32, bits[i], cast),
+                            bits[i]);
+            }
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_environment)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_environment),
+                                       cmocka_unit_test(test_arrays)};
     return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
 }
