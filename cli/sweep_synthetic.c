@@ -2,7 +2,7 @@
 /* The synthetic sweep: one run for each (n, dim, sinks), theory beside it. */
 #include "sweep.h"
 
-#include "pcast/theory.h"
+#include "pcast/expect.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,11 +27,51 @@ static double accumulation_mse(const pcast_kernel *kernel, size_t keys)
     return lost * lost;
 }
 
+static int is_known(const sweep_options *options, const pcast_kernel *kernel)
+{
+    return options->draw == PCAST_DRAW_NORMAL && grid_beyond_theory(kernel) == PCAST_FIELD_COUNT;
+}
+
+static pcast_theory_row theory_row(const sweep_options *options, const pcast_synthetic *experiment,
+                                   size_t n, size_t d)
+{
+    const cli_grid *grid = &options->grid;
+    pcast_theory_row row = grid_theory_row(&grid->kernels[n].kernel, experiment->keys,
+                                           experiment->dim, experiment->sinks, grid->deltas[d]);
+    if (options->sigma > 0)
+        row.sigma = options->sigma;
+    return row;
+}
+
+/* What theory expects of every configuration that it describes, [kernels][deltas]. */
+static pcast_expectation *expect(const sweep_options *options, const pcast_synthetic *experiment)
+{
+    const cli_grid *grid = &options->grid;
+    const size_t size = grid->kernel_count * grid->delta_count;
+    pcast_theory_row *rows = cli_alloc(size, sizeof *rows);
+    pcast_expectation *found = cli_alloc(size, sizeof *found);
+    pcast_expectation *all = cli_alloc(size, sizeof *all);
+    size_t count = 0, used = 0;
+    for (size_t i = 0; i < size; i++)
+        if (is_known(options, &grid->kernels[i / grid->delta_count].kernel))
+            rows[count++] =
+                theory_row(options, experiment, i / grid->delta_count, i % grid->delta_count);
+    pcast_expect(rows, count, (int)options->threads, found);
+    for (size_t i = 0; i < size; i++)
+        all[i] = is_known(options, &grid->kernels[i / grid->delta_count].kernel)
+                     ? found[used++]
+                     : (pcast_expectation){NAN, NAN};
+    free(rows);
+    free(found);
+    return all;
+}
+
 void sweep_write_rows(const sweep_options *options, csv_writer *csv,
                       const pcast_synthetic *experiment, const pcast_summary *summaries)
 {
     const cli_grid *grid = &options->grid;
     const size_t each = sweep_kernels_each(options);
+    pcast_expectation *expected = expect(options, experiment);
     for (size_t n = 0; n < grid->kernel_count; n++)
         for (size_t d = 0; d < grid->delta_count; d++) {
             const pcast_summary *summary = &summaries[n * each * grid->delta_count + d];
@@ -40,13 +80,9 @@ void sweep_write_rows(const sweep_options *options, csv_writer *csv,
             pcast_kernel resolved = grid->kernels[n].kernel;
             pcast_kernel_resolve(&resolved, experiment->dim);
             const pcast_kernel *kernel = &resolved;
-            pcast_theory_row theory = grid_theory_row(kernel, experiment->keys, experiment->dim,
-                                                      experiment->sinks, grid->deltas[d]);
-            if (options->sigma > 0)
-                theory.sigma = options->sigma;
-            const int known = options->draw == PCAST_DRAW_NORMAL &&
-                              grid_beyond_theory(kernel) == PCAST_FIELD_COUNT;
+            const pcast_theory_row theory = theory_row(options, experiment, n, d);
             const int forward = kernel->order == PCAST_ORDER_FORWARD;
+            const pcast_expectation *own = &expected[n * grid->delta_count + d];
             const sweep_row row = {
                 .kernel = &grid->kernels[n],
                 .summary = summary,
@@ -59,18 +95,19 @@ void sweep_write_rows(const sweep_options *options, csv_writer *csv,
                 .seed = experiment->seed,
                 .sigma = options->sigma,
                 /* F describes the forward order only. */
-                .theory_f = known && forward ? pcast_theory_f(theory.delta, theory.scale,
-                                                              theory.sinks, theory.sigma)
-                                             : NAN,
-                .theory_exact = known ? pcast_theory_underflow(&theory).outside : NAN,
+                .theory_f =
+                    is_known(options, kernel) && forward
+                        ? pcast_theory_f(theory.delta, theory.scale, theory.sinks, theory.sigma)
+                        : NAN,
+                .theory_exact = own->outside,
                 .mse_theory = options->draw == PCAST_DRAW_ONES
                                   ? accumulation_mse(kernel, experiment->keys)
-                              : known ? pcast_theory_mse(&theory)
-                                      : NAN,
+                                  : own->mse,
                 .budget = options->budget ? &budget : NULL,
             };
             sweep_write_row(csv, &row);
         }
+    free(expected);
 }
 
 size_t sweep_shape_count(const sweep_options *options)

@@ -53,6 +53,7 @@ typedef struct moments {
     pcast_cast_nodes nodes;
     double *weight[WEIGHTS]; /* [nodes] w(x) times the node's weight */
     double at_maximum[WEIGHTS];
+    double *u;                      /* [u] */
     double *decay;                  /* [nodes][u] e^(-u e^x) */
     pcast_cast_nodes tail;          /* x > 0, mirrored: x holds -x */
     double *tail_decay;             /* [tail][u] */
@@ -63,15 +64,43 @@ typedef struct moments {
     int run_count;
 } moments;
 
-/* E[exp(-e^(z + s))], s ~ N(0, sigma^2), by the trapezoidal rule. */
-static double free_transform(double z, double sigma)
+/* Free transforms E[exp(-e^(z + s))], s ~ N(0, sigma^2), by the trapezoidal rule, for `count` z
+ * from z_low on, `step` apart. Steps of the rule divide those of z, so that all of them read one
+ * table. Returns 0 when memory runs out. */
+static int free_transforms(double z_low, double step, double sigma, long count, double *out)
 {
-    const double step = sigma < 1 ? sigma / 4 : 0.25;
-    const int count = (int)ceil(REACH_HIGH * sigma / step);
-    double sum = 0;
-    for (int i = -count; i <= count; i++)
-        sum += pcast_normal_pdf(i * step / sigma) * exp(-exp(z + i * step));
-    return sum * step / sigma;
+    const long finer = (long)ceil(step / (sigma < 1 ? sigma / 4 : 0.25) - 1e-9);
+    const double h = step / (double)finer;
+    const long reach = (long)ceil(REACH_HIGH * sigma / h),
+               size = (count - 1) * finer + 2 * reach + 1;
+    double *decay = calloc((size_t)size, sizeof *decay);
+    double *density = calloc((size_t)(2 * reach + 1), sizeof *density);
+    const int ok = decay != NULL && density != NULL;
+    for (long i = 0; ok && i < size; i++)
+        decay[i] = exp(-exp(z_low + (double)(i - reach) * h));
+    for (long i = 0; ok && i <= 2 * reach; i++)
+        density[i] = pcast_normal_pdf((double)(i - reach) * h / sigma) * h / sigma;
+    for (long z = 0; ok && z < count; z++) {
+        double sum = 0;
+        for (long i = 0; i <= 2 * reach; i++)
+            sum += density[i] * decay[z * finer + i];
+        out[z] = sum;
+    }
+    free(decay);
+    free(density);
+    return ok;
+}
+
+/* decay[i][u] = exp(-u e^x), x being sign times that of node i. */
+static void fill_decay(const moments *self, const pcast_cast_nodes *nodes, double sign,
+                       double *decay)
+{
+    const size_t u_count = (size_t)self->y_count;
+    for (size_t i = 0; i < nodes->count; i++) {
+        const double e = exp(sign * nodes->x[i]);
+        for (size_t u = 0; u < u_count; u++)
+            decay[i * u_count + u] = exp(-self->u[u] * e);
+    }
 }
 
 static void plan_grid(moments *self)
@@ -124,7 +153,8 @@ static int fill_tables(moments *self)
 {
     const pcast_cast_nodes *nodes = &self->nodes, *tail = &self->tail;
     const size_t u_count = (size_t)self->y_count;
-    const double y_step = self->ratio * self->step, c0 = pcast_cast_of_maximum(self->row->scale);
+    const double c0 = pcast_cast_of_maximum(self->row->scale);
+    self->u = table(u_count);
     self->decay = table(nodes->count * u_count);
     self->tail_decay = table(tail->count * u_count);
     for (int w = 0; w < WEIGHTS; w++)
@@ -135,28 +165,25 @@ static int fill_tables(moments *self)
     self->z_count = self->ratio * (self->y_low + self->y_count - 1) - m_low - self->z_low + 1;
     self->free_other = table((size_t)self->z_count);
     self->free_sink = table((size_t)self->z_count);
-    if (self->decay == NULL || self->tail_decay == NULL || self->weight[ERROR] == NULL ||
-        self->weight[KEPT] == NULL || self->weight[MASS] == NULL || self->free_other == NULL ||
-        self->free_sink == NULL)
+    if (self->u == NULL || self->decay == NULL || self->tail_decay == NULL ||
+        self->weight[ERROR] == NULL || self->weight[KEPT] == NULL || self->weight[MASS] == NULL ||
+        self->free_other == NULL || self->free_sink == NULL)
         return 0;
+    for (size_t u = 0; u < u_count; u++)
+        self->u[u] = exp((double)(self->y_low + (long)u) * self->ratio * self->step);
     for (size_t i = 0; i < nodes->count; i++) {
         const double e = exp(nodes->x[i]), c = nodes->cast[i];
         self->weight[ERROR][i] = nodes->weight[i] * (e - c) * (e - c);
         self->weight[KEPT][i] = nodes->weight[i] * c;
         self->weight[MASS][i] = nodes->weight[i] * e;
-        for (size_t u = 0; u < u_count; u++)
-            self->decay[i * u_count + u] =
-                exp(-exp((double)(self->y_low + (long)u) * y_step + nodes->x[i]));
     }
-    for (size_t i = 0; i < tail->count; i++)
-        for (size_t u = 0; u < u_count; u++)
-            self->tail_decay[i * u_count + u] =
-                exp(-exp((double)(self->y_low + (long)u) * y_step - tail->x[i]));
-    for (long z = 0; z < self->z_count; z++) {
-        const double at = (double)(self->z_low + z) * self->step;
-        self->free_other[z] = free_transform(at, self->row->sigma);
-        self->free_sink[z] = free_transform(at + self->row->delta, self->row->sigma);
-    }
+    fill_decay(self, nodes, 1, self->decay);
+    fill_decay(self, tail, -1, self->tail_decay);
+    const double z_low = (double)self->z_low * self->step, sigma = self->row->sigma;
+    if (!free_transforms(z_low, self->step, sigma, self->z_count, self->free_other) ||
+        !free_transforms(z_low + self->row->delta, self->step, sigma, self->z_count,
+                         self->free_sink))
+        return 0;
     self->at_maximum[ERROR] = (1 - c0) * (1 - c0);
     self->at_maximum[KEPT] = c0;
     self->at_maximum[MASS] = 1;
@@ -253,7 +280,7 @@ static void add_m(moments *self, long m_index, double results[WEIGHTS])
             continue;
         add_point(self, (size_t)u, self->free_other[z + u * self->ratio],
                   self->free_sink[z + u * self->ratio], sums);
-        const double log_u = (double)(self->y_low + u) * y_step, value = exp(log_u);
+        const double value = self->u[u];
         const double measure = y_step * self->step * exp(-value) * value; /* du = u d(ln u) */
         results[ERROR] += measure * value * sums[ERROR];
         results[KEPT] += measure * sums[KEPT];
@@ -292,6 +319,7 @@ static void release(moments *self)
     pcast_cast_nodes_free(&self->tail);
     for (int w = 0; w < WEIGHTS; w++)
         free(self->weight[w]);
+    free(self->u);
     free(self->decay);
     free(self->tail_decay);
     free(self->free_other);
