@@ -6,8 +6,8 @@
 
 #include "softmax/row.h"
 
-/* Before the first block of a split. */
-void pcast_row_sum_start(pcast_row *row, float initial);
+/* Before the first block of a split: initial_sum, or S_in where a sink is the first maximum. */
+void pcast_row_sum_start(pcast_row *row, int sink_first);
 
 /* One block: row->l times alpha plus x[0] + ... + x[count - 1], x[i] being column i of the block.
  */
