@@ -24,6 +24,7 @@ try:
     import numpy as np
 
     from exact_numbers import F32, FORMATS, INF, NAN, ONE, exp2
+    from hardware_definition import HardwareHead
     from kernel_definition import EVENTS, SITUATIONS, TABLE, Head, Tiles
 except ImportError as error:
     print(f"skipped: Python package {error.name} is missing")
@@ -38,17 +39,17 @@ COUNTS = collections.Counter()
 class Problem:
     """Tensors, scales and masks of one call, and the files and options that say the same."""
 
+    lengths = (1, 9), (10, 40), (20, 80), (40, 80), (60, 80)
+
     def __init__(self, random, folder):
         self.random, self.folder = random, folder
         pick = lambda *choices: choices[random.integers(len(choices))]
         self.batch, self.kv_heads, groups = pick(1, 1, 2), pick(1, 1, 2), pick(1, 1, 2)
         self.heads = self.kv_heads * groups
-        self.dim, self.value_dim = (int(n) for n in random.integers(1, 17, 2))
-        if random.random() < 0.1:
-            self.dim += 20
+        self.draw_dimensions()
         self.packed = random.random() < 0.15
         self.arguments = ["--cpu", pick("scalar", "avx2", "avx512", "native"), "--threads", pick("1", "2")]
-        shortest, longest = pick((1, 9), (10, 40), (20, 80), (40, 80), (60, 80))
+        shortest, longest = pick(*self.lengths)
         self.queries = [int(n) for n in random.integers(1, 10, self.batch)]
         self.keys = [int(n) for n in random.integers(shortest, longest + 1, self.batch)]
         self.stored = self.keys  # tokens of K and V in the file, those that are not read included
@@ -63,6 +64,11 @@ class Problem:
             self.keys[0] = 0
         self.draw_scales(pick)
         self.draw_tensors(pick)
+
+    def draw_dimensions(self):
+        self.dim, self.value_dim = (int(n) for n in self.random.integers(1, 17, 2))
+        if self.random.random() < 0.1:
+            self.dim += 20
 
     def saved(self, name, array):
         path = os.path.join(self.folder, name + ".npy")
@@ -209,6 +215,8 @@ CHOICES = {
 CHOICES = {field: choices.split() for field, choices in CHOICES.items()}
 # Fields of inputs that are to be quantised, which these are not.
 INPUTS = {"q_scale", "k_scale", "v_scale", "scale_rows", "v_range", "rotation", "k_mean"}
+# Fields that count under semantics=hardware: kernel_hardware.py.
+UNITS = {"semantics", "exp_unit", "poly_freq", "poly_start", "reciprocal", "sum_order", "machine"}
 GROUPS = [  # fields that matter together
     "mask window_left query_block mask_value masked_rows empty_max initial_sum",
     "window_left window_right query_block mask_value masked_rows empty_max learned_sink",
@@ -292,7 +300,7 @@ def draw_spec(random, presets, keys):
         spec.set("lse", str(random.choice(["e", "2"])))
     if random.random() < 0.6:
         spec.set("out_format", "f32")  # the others hide errors of one place
-    changed = list(random.permutation([f for f in spec.fields if f not in INPUTS])[:random.integers(0, 7)])
+    changed = list(random.permutation([f for f in spec.fields if f not in INPUTS | UNITS])[:random.integers(0, 7)])
     for group in random.permutation(GROUPS)[:random.integers(0, 6)]:
         changed += group.split()
     for field in changed:
@@ -301,6 +309,11 @@ def draw_spec(random, presets, keys):
         for field, value in random.choice(RARE).items():
             spec.set(field, value)
     return spec
+
+
+def head_of(fields, problem, b, h, sink):
+    definition = HardwareHead if fields["semantics"] == "hardware" else Head
+    return definition(fields, problem.dim, problem.softmax_scale, [descale[b, h] for descale in problem.descales], sink)
 
 
 def attend(pcast, problem, spec):
@@ -314,7 +327,7 @@ def attend(pcast, problem, spec):
         arguments += ["--lse", lse]
     done = subprocess.run(arguments, capture_output=True, text=True)
     named = re.match(r"pcast attend: (?:--kernel \S+: )?(\w+): ", done.stderr)
-    if done.returncode == 2 and named and named[1] in spec.fields:
+    if done.returncode in (2, 5) and named and named[1] in spec.fields:
         return named[1]
     if done.returncode != 0:
         sys.exit(f"exit {done.returncode}: {' '.join(arguments)}\n{done.stderr}")
@@ -328,7 +341,7 @@ def attend(pcast, problem, spec):
 def attend_at_lag(pcast, problem, spec, random):
     """The SPEC with a threshold that the maximum's lag meets exactly, in the second block of some row."""
     b, h, q, k, _ = list(problem.parts())[random.integers(problem.batch * problem.heads)]
-    head = Head(spec.fields, problem.dim, problem.softmax_scale, [descale[b, h] for descale in problem.descales], None)
+    head = head_of(spec.fields, problem, b, h, None)
     block = head.fields.block
     first = len(k) - (len(k) - 1) % block - 1 if spec.fields["order"] == "reverse" else block  # between two blocks
     for x in head.scores(q, k):
@@ -369,8 +382,7 @@ def simulate(problem, spec):
     keys = max(problem.keys)
     results = collections.defaultdict(list)
     for b, h, q, k, v in problem.parts():
-        head = Head(f, problem.dim, problem.softmax_scale, [descale[b, h] for descale in problem.descales],
-                    None if problem.sinks is None else problem.sinks[h])
+        head = head_of(f, problem, b, h, None if problem.sinks is None else problem.sinks[h])
         scores, seen = head.scores(q, k), head.seen(len(q), len(k))
         EVENTS["score -Inf"] += np.count_nonzero(scores == -INF)
         EVENTS["score NaN"] += np.count_nonzero(np.isnan(scores))
@@ -458,7 +470,7 @@ IDLE = {
 def report(exercised, presets):
     """Prints how often each choice was exercised; returns those that never were."""
     missing = [f"preset {name}" for name in presets if not exercised["preset", name]]
-    for field in (f for f in presets["paper"] if f not in INPUTS):
+    for field in (f for f in presets["paper"] if f not in INPUTS | UNITS):
         wanted = {"block": ["number", *TABLES], "scale": ["number"], "initial_sum": ["0", "1"]}
         wanted = CHOICES.get(field) or wanted.get(field, ["none", "given"])
         values = sorted(value for name, value in exercised if name == field)
@@ -470,13 +482,16 @@ def report(exercised, presets):
     return missing
 
 
+def read_presets(pcast):
+    listed = subprocess.run([pcast, "kernels", "--csv"], capture_output=True, text=True, check=True).stdout
+    return {row["kernel"]: {field: row[field] for field in list(row)[1:list(row).index("source")]}
+            for row in csv.DictReader(io.StringIO(listed))}
+
+
 def main():
     pcast = sys.argv[1]
     problems, seed = (int(sys.argv[i]) if len(sys.argv) > i else default for i, default in ((2, 1000), (3, 1)))
-    listed = subprocess.run([pcast, "kernels", "--csv"], capture_output=True, text=True, check=True).stdout
-    presets = {}
-    for row in csv.DictReader(io.StringIO(listed)):
-        presets[row["kernel"]] = {field: row[field] for field in list(row)[1:list(row).index("source")]}
+    presets = read_presets(pcast)
     wrong, exercised = [], collections.Counter()
     for number in range(problems):
         random = np.random.default_rng([seed, number])
