@@ -207,10 +207,10 @@ class HardwareHead(Head):
         return chain(f.machine, (f.qkv, f.qkv), "f32", fmt.encode(q, False), fmt.encode(k, False).T,
                      np.zeros((len(q), len(k)), F32))
 
-    def multiply(self, o, alpha, p8, values):
+    def multiply(self, o, alpha, p8, values, descale):
         f = self.fields
         if not self.tensor_core and f.accumulator != "fp16":
-            return super().multiply(o, alpha, p8, values)
+            return super().multiply(o, alpha, p8, values, descale)
         half = f.accumulator == "fp16"
         p = FORMATS[f.p_format].encode(p8, False)
         v = FORMATS[self.v_format].encode(values, False)
@@ -225,5 +225,5 @@ class HardwareHead(Head):
         o = alpha * o
         run = len(p) if f.promotion == "tile" else 32 * int(f.promotion)
         for first in range(0, len(p), run):
-            o = o + on_top(np.zeros(len(o), F32), slice(first, first + run))
+            o = self.promoted(o, on_top(np.zeros(len(o), F32), slice(first, first + run)), descale)
         return o

@@ -24,6 +24,8 @@ class Head:
 
     The methods up to __init__ are what hardware_definition.py replaces, with `dots` and `multiply`."""
 
+    pairs = v_tokens = v_channels = None  # 9.4: descales by query and key, of V by token or channel
+
     exp, exp2, log, log2 = (staticmethod(function) for function in (exp, exp2, log, log2))
 
     def p_exponential(self, arguments):
@@ -94,6 +96,8 @@ class Head:
     def scores(self, q, k):
         """Steps 1.2 and 4.0.2: scores x of all queries and keys."""
         dot, cap = self.dots(q, k), self.fields.softcap
+        if self.pairs is not None:
+            dot = dot * self.pairs
         if self.raw:
             return tanh(dot * (self.s / cap)) if cap != 0 else dot
         z = dot * self.s
@@ -199,8 +203,8 @@ class Head:
         EVENTS["p saturated"] += np.count_nonzero(scaled > target.values[-1])
         return codes, target.decoded[codes]
 
-    def multiply(self, o, alpha, p8, values):
-        """4.6"""
+    def multiply(self, o, alpha, p8, values, descale):
+        """4.6; descale of the block's V, or none."""
         f = self.fields
         if f.accumulator == "fp16":
             step = lambda a, b, c: FORMATS["f16"].round(fma_odd(a, b, c))
@@ -224,8 +228,12 @@ class Head:
             total = np.zeros(len(o), F32)
             for p, v in zip(p8[first:first + run], values[first:first + run]):
                 total = step(p, v, total)
-            o = o + total.astype(F32)
+            o = self.promoted(o, total.astype(F32), descale)
         return o
+
+    @staticmethod
+    def promoted(o, total, descale):
+        return o + (total if descale is None else total * descale)
 
     def split(self, index, blocks, x, values, tiles):
         """Steps 4.1 to 4.8: the split's output and log-sum-exp."""
@@ -278,7 +286,8 @@ class Head:
             else:
                 m, total, alpha, p, codes, p8 = advance(m, total, b)
                 l = self.sum_value(total)
-            o = self.multiply(o, alpha, p8, values[keys(b)])
+            descale = None if self.v_tokens is None else self.v_tokens[b * f.block]
+            o = self.multiply(o, alpha, p8, values[keys(b)], descale)
             tiles.add(b, keys(b), m, l, p, codes, o.astype(F32))
             EVENTS["alpha between 0 and 1"] += 0 < alpha < 1
         if not normalised:
@@ -340,6 +349,8 @@ class Head:
                 out = np.full(values.shape[1], ZERO if f.masked_rows == "zero" else NAN)
                 lse = -INF if self.sink is None else self.sink * LOG2E if self.base2 else self.sink
         # 4.10
+        if self.v_channels is not None:
+            out = out * self.v_channels
         out = out if f.out_format == "f32" else FORMATS[f.out_format].round(out)
         if self.base2 and f.lse == "e":
             lse = lse * LN2

@@ -41,6 +41,9 @@ class Problem:
 
     lengths = (1, 9), (10, 40), (20, 80), (40, 80), (60, 80)
 
+    formats = "f32", "f32", "f32", "f16", "bf16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"
+    descaled = 0.4  # the share of tensors that come with a descale
+
     def __init__(self, random, folder):
         self.random, self.folder = random, folder
         pick = lambda *choices: choices[random.integers(len(choices))]
@@ -84,7 +87,7 @@ class Problem:
         if random.random() < 0.4:
             self.softmax_scale = F32(pick(1, *10 ** random.uniform(-3, 1.5, 5), 1e-38, 1e-20, 1e20))
             self.arguments += ["--softmax-scale", f"{self.softmax_scale:.9g}"]
-        self.descales = []
+        self.descales, self.given = [], {}
         for name in "qkv":
             shapes = [(), (self.kv_heads,), (self.batch, self.kv_heads)]
             shapes += [(self.heads,), (self.batch, self.heads)] if name == "q" else []
@@ -92,9 +95,10 @@ class Problem:
             if name == "v":
                 descale *= F32(pick(1, 1, 1, 1, -1, 1e30, 1e-38))
             kind = random.random()
-            if kind < 0.6:
+            self.given[name] = kind >= 1 - self.descaled  # its numbers stay as they are
+            if not self.given[name]:
                 descale = np.array(ONE)
-            elif descale.shape == () and kind < 0.8:
+            elif descale.shape == () and kind < 1 - self.descaled / 2:
                 self.arguments += [f"--{name}-descale", f"{descale[()]:.9g}"]
             else:
                 self.give(f"{name}-descale", descale)
@@ -153,7 +157,7 @@ class Problem:
 
     def save_tensors(self, pick, *tensors):
         """Rounds them to a format and saves them in a layout; self.tensors are the values that the files stand for."""
-        kind = pick("f32", "f32", "f32", "f16", "bf16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz")
+        kind = pick(*self.formats)
         bthd = not self.packed and self.random.random() < 0.3
         if kind.startswith("e"):
             self.arguments += ["--fp8", kind]
@@ -163,6 +167,8 @@ class Problem:
         if self.batch == 1 and not self.packed and self.random.random() < 0.5:
             self.left_out = int(self.random.integers(1, 3 if self.heads == 1 else 2))
         self.tensors = []
+        if kind.startswith("e"):
+            self.given = dict.fromkeys("qkv", True)
         for name, values in zip("qkv", tensors):
             values = data = values.astype(F32)
             if kind != "f32":
@@ -311,13 +317,16 @@ def draw_spec(random, presets, keys):
     return spec
 
 
+def definition_of(fields):
+    return HardwareHead if fields["semantics"] == "hardware" else Head
+
+
 def head_of(fields, problem, b, h, sink):
-    definition = HardwareHead if fields["semantics"] == "hardware" else Head
-    return definition(fields, problem.dim, problem.softmax_scale, [descale[b, h] for descale in problem.descales], sink)
+    return definition_of(fields)(fields, problem.dim, problem.softmax_scale, [descale[b, h] for descale in problem.descales], sink)
 
 
-def attend(pcast, problem, spec):
-    """The results of pcast; where it refuses the SPEC, the field that its message names."""
+def attend(pcast, problem, spec, refusals={}):
+    """The results of pcast; where it refuses the SPEC, the field that its message names, or one by the message's text."""
     out, lse = (os.path.join(problem.folder, name) for name in ("o.npy", "lse.npy"))
     arguments = [pcast, "attend", "--kernel", str(spec), *problem.arguments, "-o", out, "--dump", ",".join(DUMPS),
                  "--metrics", os.path.join(problem.folder, "metrics.csv")]
@@ -327,6 +336,9 @@ def attend(pcast, problem, spec):
         arguments += ["--lse", lse]
     done = subprocess.run(arguments, capture_output=True, text=True)
     named = re.match(r"pcast attend: (?:--kernel \S+: )?(\w+): ", done.stderr)
+    for text, field in refusals.items():
+        if done.returncode in (2, 3) and text in done.stderr:
+            return field
     if done.returncode in (2, 5) and named and named[1] in spec.fields:
         return named[1]
     if done.returncode != 0:
@@ -375,14 +387,19 @@ def attend_accepted(pcast, problem, random, presets):
 
 # The comparison.
 
-def simulate(problem, spec):
+def heads_as_given(problem, fields):
+    """Heads with their tensors, and what their log-sum-exps are corrected by."""
+    for b, h, q, k, v in problem.parts():
+        yield head_of(fields, problem, b, h, None if problem.sinks is None else problem.sinks[h]), q, k, v, None
+
+
+def simulate(problem, spec, heads=heads_as_given):
     """What the definition says: for each result a list over batch, head and query."""
     f = spec.fields
     code_type = F32 if f["p_format"] == "f32" else FORMATS[f["p_format"]].dtype
     keys = max(problem.keys)
     results = collections.defaultdict(list)
-    for b, h, q, k, v in problem.parts():
-        head = head_of(f, problem, b, h, None if problem.sinks is None else problem.sinks[h])
+    for head, q, k, v, correction in heads(problem, f):
         scores, seen = head.scores(q, k), head.seen(len(q), len(k))
         EVENTS["score -Inf"] += np.count_nonzero(scores == -INF)
         EVENTS["score NaN"] += np.count_nonzero(np.isnan(scores))
@@ -392,7 +409,7 @@ def simulate(problem, spec):
             tiles = Tiles(blocks, keys, problem.value_dim, code_type)
             out, lse = head.row(scores[i], seen[i], seen[first:first + h_block].any(axis=0), v, tiles)
             results["o"].append(out)
-            results["lse"].append(lse)
+            results["lse"].append(lse if correction is None else lse + correction[i])
             for name in DUMPS:
                 results[name].append(getattr(tiles, name))
     return results
