@@ -103,7 +103,8 @@ static void set_core(pcast_plan *plan, pcast_cpu cpu)
 int pcast_plan_codes(const pcast_plan *plan, const float *values, size_t count, uint8_t *codes,
                      float *rounded)
 {
-    const pcast_cast cast = {.overflow = PCAST_OVERFLOW_SATURATE};
+    /* E5M2's infinities are codes like others. */
+    const pcast_cast cast = {.overflow = PCAST_OVERFLOW_SATURATE, .inf = PCAST_INF_NAN};
     int exact = 1;
     pcast_encode_array(plan->v_format, codes, values, count, cast, plan->cpu);
     for (size_t i = 0; i < count; i++) {

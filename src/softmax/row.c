@@ -112,7 +112,7 @@ static void begin_split(pcast_row *row, size_t split)
     const int sink_first =
         split == 0 && plan->sink_given && plan->kernel.learned_sink == PCAST_LEARNED_SINK_INITIAL;
     row->m = sink_first ? plan->sink_score : plan->initial_max;
-    pcast_row_sum_start(row, sink_first ? plan->inside : plan->kernel.initial_sum);
+    pcast_row_sum_start(row, sink_first);
     for (size_t c = 0; c < row->dim; c++)
         row->o[c] = 0.0f;
     for (size_t c = 0; row->wide != NULL && c < row->dim; c++)

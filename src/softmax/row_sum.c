@@ -10,10 +10,12 @@
 
 enum { THREADS = PCAST_ROW_SUM_THREADS, COLUMNS = 8, CHAINS = 4 };
 
-void pcast_row_sum_start(pcast_row *row, float initial)
+void pcast_row_sum_start(pcast_row *row, int sink_first)
 {
-    const int each = row->plan->kernel.sum_order == PCAST_SUM_ORDER_SAGE;
-    row->l = initial;
+    const pcast_kernel *kernel = &row->plan->kernel;
+    const int each = kernel->sum_order == PCAST_SUM_ORDER_SAGE && !sink_first;
+    const float initial = sink_first ? row->plan->inside : kernel->initial_sum;
+    row->l = each ? (float)THREADS * initial : initial;
     row->wide_l = (double)initial;
     for (int t = 0; t < THREADS; t++)
         row->thread_l[t] = t == 0 || each ? initial : 0.0f;

@@ -6,8 +6,8 @@
 
 #include "softmax/row.h"
 
-/* Before the first block of a split. */
-void pcast_row_sum_start(pcast_row *row, float initial);
+/* Before the first block of a split: initial_sum, or S_in where a sink is the first maximum. */
+void pcast_row_sum_start(pcast_row *row, int sink_first);
 
 /* What a row of the same sum has after the block. */
 void pcast_row_sum_copy(pcast_row *row, const pcast_row *from);

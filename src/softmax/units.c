@@ -56,9 +56,10 @@ void pcast_unit_exponentials(const pcast_plan *plan, float *x, size_t count)
         return;
     }
     for (size_t i = 0; i < count; i++)
-        x[i] = !plan->base2 ? pcast_unit_exp(plan, x[i])
-               : polynomial ? pcast_fa4_exp2(x[i], degree)
-                            : pcast_unit_exp2(plan, x[i]);
+        x[i] = unit == PCAST_EXP_UNIT_EXPF_FAST ? pcast_cuda_expf_fast(x[i])
+               : !plan->base2                   ? pcast_unit_exp(plan, x[i])
+               : polynomial                     ? pcast_fa4_exp2(x[i], degree)
+                                                : pcast_unit_exp2(plan, x[i]);
 }
 
 float pcast_unit_log2(const pcast_plan *plan, float x)

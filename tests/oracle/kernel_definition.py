@@ -20,7 +20,36 @@ TABLE = 1 << 20  # every table of block sizes has one block and one query block 
 
 
 class Head:
-    """Fields of a SPEC with a head's scales: step 1.2 and steps 4.0.1 to 4.0.4."""
+    """Fields of a SPEC with a head's scales: step 1.2 and steps 4.0.1 to 4.0.4.
+
+    The methods up to __init__ are what hardware_definition.py replaces, with `dots` and `multiply`."""
+
+    pairs = v_tokens = v_channels = None  # 9.4: descales by query and key, of V by token or channel
+
+    exp, exp2, log, log2 = (staticmethod(function) for function in (exp, exp2, log, log2))
+
+    def p_exponential(self, arguments):
+        """4.3, of a block's keys from its first on."""
+        return self.exp2(arguments) if self.base2 else self.exp(arguments)
+
+    def ratio(self, a, b):
+        """a over a sum of rows."""
+        return a / b
+
+    def inverse(self, b):
+        return ONE / b
+
+    # The row sum of a split: a state, what a block does to it, and the number that it stands for.
+
+    def sum_start(self, l, sink):
+        return l
+
+    def sum_block(self, state, alpha, terms):
+        """4.4"""
+        return fma(alpha, state, sum16(terms))
+
+    def sum_value(self, state):
+        return state
 
     def __init__(self, fields, dim, softmax_scale, descales, sink):
         f = self.fields = types.SimpleNamespace(**fields)
@@ -56,13 +85,19 @@ class Head:
         self.mask_value = MASK_VALUES[f.mask_value]
         self.start = self.mask_value / self.c if f.mask_value == "-5e6" and self.base2 else self.mask_value
 
-    def scores(self, q, k):
-        """Steps 1.1, 1.2 and 4.0.2: scores x of all queries and keys."""
+    def dots(self, q, k):
+        """Step 1.1"""
         lanes = np.zeros((16, len(q), len(k)), F32)
         for channel in range(q.shape[1]):
             lane = channel % 16
             lanes[lane] = fma(q[:, None, channel], k[None, :, channel], lanes[lane])
-        dot, cap = fold(lanes), self.fields.softcap
+        return fold(lanes)
+
+    def scores(self, q, k):
+        """Steps 1.2 and 4.0.2: scores x of all queries and keys."""
+        dot, cap = self.dots(q, k), self.fields.softcap
+        if self.pairs is not None:
+            dot = dot * self.pairs
         if self.raw:
             return tanh(dot * (self.s / cap)) if cap != 0 else dot
         z = dot * self.s
@@ -140,10 +175,10 @@ class Head:
             return ONE
         other = ZERO if new == -INF and f.empty_max != "unguarded" else new
         if not self.base2 or f.correction == "natural":
-            return exp(m - other)
+            return self.exp(m - other)
         if f.correction == "difference":
-            return exp2((m - other) * self.c)
-        return exp2((-INF if m == -INF else self.bias(m)) - self.bias(new))
+            return self.exp2((m - other) * self.c)
+        return self.exp2((-INF if m == -INF else self.bias(m)) - self.bias(new))
 
     def probabilities(self, x, m):
         """4.3"""
@@ -151,10 +186,10 @@ class Head:
         if m == self.mask_value and np.isfinite(m) and f.masked_rows == "zero":
             return np.zeros(len(x), F32)
         if f.exponent == "natural":
-            return exp(x - b)
+            return self.p_exponential(x - b)
         if f.exponent == "exp2_mul":
-            return exp2(x * self.c - b)
-        return exp2((fma_toward_zero if f.exponent == "exp2_fma_rz" else fma)(x, self.c, -b))
+            return self.p_exponential(x * self.c - b)
+        return self.p_exponential((fma_toward_zero if f.exponent == "exp2_fma_rz" else fma)(x, self.c, -b))
 
     def cast(self, p):
         """4.5: codes, and their values."""
@@ -168,8 +203,8 @@ class Head:
         EVENTS["p saturated"] += np.count_nonzero(scaled > target.values[-1])
         return codes, target.decoded[codes]
 
-    def multiply(self, o, alpha, p8, values):
-        """4.6"""
+    def multiply(self, o, alpha, p8, values, descale):
+        """4.6; descale of the block's V, or none."""
         f = self.fields
         if f.accumulator == "fp16":
             step = lambda a, b, c: FORMATS["f16"].round(fma_odd(a, b, c))
@@ -193,21 +228,26 @@ class Head:
             total = np.zeros(len(o), F32)
             for p, v in zip(p8[first:first + run], values[first:first + run]):
                 total = step(p, v, total)
-            o = o + total.astype(F32)
+            o = self.promoted(o, total.astype(F32), descale)
         return o
+
+    @staticmethod
+    def promoted(o, total, descale):
+        return o + (total if descale is None else total * descale)
 
     def split(self, index, blocks, x, values, tiles):
         """Steps 4.1 to 4.8: the split's output and log-sum-exp."""
         f = self.fields
-        m, l, o = self.start, f.initial_sum, np.zeros(values.shape[1], F64 if f.accumulator == "fp64" else F32)
+        m, o = self.start, np.zeros(values.shape[1], F64 if f.accumulator == "fp64" else F32)
+        total = self.sum_start(f.initial_sum, False)
         if f.learned_sink == "initial" and self.sink is not None and index == 0:
-            m, l = self.sink_score, self.S_in
+            m, total = self.sink_score, self.sum_start(self.S_in, True)
         normalised = f.normalise == "partition"
 
         def keys(b):
             return slice(b * f.block, min(len(x), (b + 1) * f.block))
 
-        def advance(m, l, b):
+        def advance(m, total, b):
             new = self.new_maximum(m, x[keys(b)])
             alpha = self.alpha(m, new)
             p = self.probabilities(x[keys(b)], new)
@@ -218,7 +258,7 @@ class Head:
                 terms = p
             else:
                 terms = p * self.S_star
-            return new, fma(alpha, l, sum16(terms)), alpha, p, codes, p8
+            return new, self.sum_block(total, alpha, terms), alpha, p, codes, p8
 
         def denominator(m, l):
             """4.7"""
@@ -228,28 +268,30 @@ class Head:
                 EVENTS["sink alone in its split"] += (x != -INF).any()
                 return self.sink_score, self.S_in
             if not self.base2:
-                weight = exp(self.sink - self.bias(m))
+                weight = self.exp(self.sink - self.bias(m))
             elif f.correction == "natural":
-                weight = exp(self.sink - m)
+                weight = self.exp(self.sink - m)
             else:
-                weight = exp2(self.sink * LOG2E - self.bias(m))
+                weight = self.exp2(self.sink * LOG2E - self.bias(m))
             return m, l + weight
 
         if normalised:
             for b in blocks:
-                m, l = advance(m, l, b)[:2]
-            m, l = denominator(m, l)
+                m, total = advance(m, total, b)[:2]
+            m, l = denominator(m, self.sum_value(total))
         for b in blocks:
             if normalised:
-                alpha, p = ONE, self.probabilities(x[keys(b)], m) / l
+                alpha, p = ONE, self.ratio(self.probabilities(x[keys(b)], m), l)
                 codes, p8 = self.cast(p)
             else:
-                m, l, alpha, p, codes, p8 = advance(m, l, b)
-            o = self.multiply(o, alpha, p8, values[keys(b)])
+                m, total, alpha, p, codes, p8 = advance(m, total, b)
+                l = self.sum_value(total)
+            descale = None if self.v_tokens is None else self.v_tokens[b * f.block]
+            o = self.multiply(o, alpha, p8, values[keys(b)], descale)
             tiles.add(b, keys(b), m, l, p, codes, o.astype(F32))
             EVENTS["alpha between 0 and 1"] += 0 < alpha < 1
         if not normalised:
-            m, l = denominator(m, l)
+            m, l = denominator(m, self.sum_value(total))
         o = o.astype(F32)
         EVENTS["fp16 accumulator beyond its range"] += f.accumulator == "fp16" and np.isinf(o).any()
         return self.epilogue(o, ONE if normalised else l), self.log_sum_exp(m, l)
@@ -260,17 +302,17 @@ class Head:
         if f.masked_rows == "zero" and (l == 0 or np.isnan(l)):
             return o * ZERO
         if f.epilogue == "divide":
-            return o / (self.S_out * l) * self.vd
+            return self.ratio(o, self.S_out * l) * self.vd
         if f.epilogue == "reciprocal":
-            return o * (ONE / l * g)
+            return o * (self.inverse(l) * g)
         if f.epilogue == "quotient":
-            return o * (g / l)
-        return o * (ONE / l) * g
+            return o * self.ratio(g, l)
+        return o * self.inverse(l) * g
 
     def log_sum_exp(self, m, l):
         if not self.base2:
-            return m + log(l / self.S_in)
-        return fma(m, self.c, log2(l / self.S_in))
+            return m + self.log(l / self.S_in)
+        return fma(m, self.c, self.log2(l / self.S_in))
 
     def row(self, x, seen, seen_by_query_block, values, tiles):
         """The row's output, rounded, and its log-sum-exp."""
@@ -292,21 +334,23 @@ class Head:
             if f.partials != "f32":
                 outs = [FORMATS[f.partials].round(o) for o in outs]
             largest = NAN if np.isnan(lses).any() else max(lses)
-            w = (exp2 if self.base2 else exp)(np.array(lses, F32) - largest)
+            w = (self.exp2 if self.base2 else self.exp)(np.array(lses, F32) - largest)
             total = ZERO
             for weight in w:
                 total = total + weight
             out = np.zeros(values.shape[1], F32)
             for weight, lse, o in zip(w, lses, outs):
                 if lse != -INF:
-                    out = fma(weight / total, o, out)
-            lse = largest if largest == -INF else largest + (log2 if self.base2 else log)(total)
+                    out = fma(self.ratio(weight, total), o, out)
+            lse = largest if largest == -INF else largest + (self.log2 if self.base2 else self.log)(total)
         if not seen.any():
             EVENTS["row without a visible key"] += 1
             if f.masked_rows in ("zero", "nan"):
                 out = np.full(values.shape[1], ZERO if f.masked_rows == "zero" else NAN)
                 lse = -INF if self.sink is None else self.sink * LOG2E if self.base2 else self.sink
         # 4.10
+        if self.v_channels is not None:
+            out = out * self.v_channels
         out = out if f.out_format == "f32" else FORMATS[f.out_format].round(out)
         if self.base2 and f.lse == "e":
             lse = lse * LN2

@@ -24,6 +24,7 @@ try:
     import numpy as np
 
     from exact_numbers import F32, FORMATS, INF, NAN, ONE, exp2
+    from hardware_definition import HardwareHead
     from kernel_definition import EVENTS, SITUATIONS, TABLE, Head, Tiles
 except ImportError as error:
     print(f"skipped: Python package {error.name} is missing")
@@ -38,17 +39,20 @@ COUNTS = collections.Counter()
 class Problem:
     """Tensors, scales and masks of one call, and the files and options that say the same."""
 
+    lengths = (1, 9), (10, 40), (20, 80), (40, 80), (60, 80)
+
+    formats = "f32", "f32", "f32", "f16", "bf16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"
+    descaled = 0.4  # the share of tensors that come with a descale
+
     def __init__(self, random, folder):
         self.random, self.folder = random, folder
         pick = lambda *choices: choices[random.integers(len(choices))]
         self.batch, self.kv_heads, groups = pick(1, 1, 2), pick(1, 1, 2), pick(1, 1, 2)
         self.heads = self.kv_heads * groups
-        self.dim, self.value_dim = (int(n) for n in random.integers(1, 17, 2))
-        if random.random() < 0.1:
-            self.dim += 20
+        self.draw_dimensions()
         self.packed = random.random() < 0.15
         self.arguments = ["--cpu", pick("scalar", "avx2", "avx512", "native"), "--threads", pick("1", "2")]
-        shortest, longest = pick((1, 9), (10, 40), (20, 80), (40, 80), (60, 80))
+        shortest, longest = pick(*self.lengths)
         self.queries = [int(n) for n in random.integers(1, 10, self.batch)]
         self.keys = [int(n) for n in random.integers(shortest, longest + 1, self.batch)]
         self.stored = self.keys  # tokens of K and V in the file, those that are not read included
@@ -64,6 +68,11 @@ class Problem:
         self.draw_scales(pick)
         self.draw_tensors(pick)
 
+    def draw_dimensions(self):
+        self.dim, self.value_dim = (int(n) for n in self.random.integers(1, 17, 2))
+        if self.random.random() < 0.1:
+            self.dim += 20
+
     def saved(self, name, array):
         path = os.path.join(self.folder, name + ".npy")
         np.save(path, array)
@@ -78,7 +87,7 @@ class Problem:
         if random.random() < 0.4:
             self.softmax_scale = F32(pick(1, *10 ** random.uniform(-3, 1.5, 5), 1e-38, 1e-20, 1e20))
             self.arguments += ["--softmax-scale", f"{self.softmax_scale:.9g}"]
-        self.descales = []
+        self.descales, self.given = [], {}
         for name in "qkv":
             shapes = [(), (self.kv_heads,), (self.batch, self.kv_heads)]
             shapes += [(self.heads,), (self.batch, self.heads)] if name == "q" else []
@@ -86,9 +95,10 @@ class Problem:
             if name == "v":
                 descale *= F32(pick(1, 1, 1, 1, -1, 1e30, 1e-38))
             kind = random.random()
-            if kind < 0.6:
+            self.given[name] = kind >= 1 - self.descaled  # its numbers stay as they are
+            if not self.given[name]:
                 descale = np.array(ONE)
-            elif descale.shape == () and kind < 0.8:
+            elif descale.shape == () and kind < 1 - self.descaled / 2:
                 self.arguments += [f"--{name}-descale", f"{descale[()]:.9g}"]
             else:
                 self.give(f"{name}-descale", descale)
@@ -147,7 +157,7 @@ class Problem:
 
     def save_tensors(self, pick, *tensors):
         """Rounds them to a format and saves them in a layout; self.tensors are the values that the files stand for."""
-        kind = pick("f32", "f32", "f32", "f16", "bf16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz")
+        kind = pick(*self.formats)
         bthd = not self.packed and self.random.random() < 0.3
         if kind.startswith("e"):
             self.arguments += ["--fp8", kind]
@@ -157,6 +167,8 @@ class Problem:
         if self.batch == 1 and not self.packed and self.random.random() < 0.5:
             self.left_out = int(self.random.integers(1, 3 if self.heads == 1 else 2))
         self.tensors = []
+        if kind.startswith("e"):
+            self.given = dict.fromkeys("qkv", True)
         for name, values in zip("qkv", tensors):
             values = data = values.astype(F32)
             if kind != "f32":
@@ -209,7 +221,7 @@ CHOICES = {
 CHOICES = {field: choices.split() for field, choices in CHOICES.items()}
 # Fields of inputs that are to be quantised, which these are not.
 INPUTS = {"q_scale", "k_scale", "v_scale", "scale_rows", "v_range", "rotation", "k_mean"}
-# Fields of hardware semantics, which FP32 semantics does not read.
+# Fields that count under semantics=hardware: kernel_hardware.py.
 UNITS = {"semantics", "exp_unit", "poly_freq", "poly_start", "reciprocal", "sum_order", "machine"}
 GROUPS = [  # fields that matter together
     "mask window_left query_block mask_value masked_rows empty_max initial_sum",
@@ -305,8 +317,16 @@ def draw_spec(random, presets, keys):
     return spec
 
 
-def attend(pcast, problem, spec):
-    """The results of pcast; where it refuses the SPEC, the field that its message names."""
+def definition_of(fields):
+    return HardwareHead if fields["semantics"] == "hardware" else Head
+
+
+def head_of(fields, problem, b, h, sink):
+    return definition_of(fields)(fields, problem.dim, problem.softmax_scale, [descale[b, h] for descale in problem.descales], sink)
+
+
+def attend(pcast, problem, spec, refusals={}):
+    """The results of pcast; where it refuses the SPEC, the field that its message names, or one by the message's text."""
     out, lse = (os.path.join(problem.folder, name) for name in ("o.npy", "lse.npy"))
     arguments = [pcast, "attend", "--kernel", str(spec), *problem.arguments, "-o", out, "--dump", ",".join(DUMPS),
                  "--metrics", os.path.join(problem.folder, "metrics.csv")]
@@ -316,7 +336,10 @@ def attend(pcast, problem, spec):
         arguments += ["--lse", lse]
     done = subprocess.run(arguments, capture_output=True, text=True)
     named = re.match(r"pcast attend: (?:--kernel \S+: )?(\w+): ", done.stderr)
-    if done.returncode == 2 and named and named[1] in spec.fields:
+    for text, field in refusals.items():
+        if done.returncode in (2, 3) and text in done.stderr:
+            return field
+    if done.returncode in (2, 5) and named and named[1] in spec.fields:
         return named[1]
     if done.returncode != 0:
         sys.exit(f"exit {done.returncode}: {' '.join(arguments)}\n{done.stderr}")
@@ -330,7 +353,7 @@ def attend(pcast, problem, spec):
 def attend_at_lag(pcast, problem, spec, random):
     """The SPEC with a threshold that the maximum's lag meets exactly, in the second block of some row."""
     b, h, q, k, _ = list(problem.parts())[random.integers(problem.batch * problem.heads)]
-    head = Head(spec.fields, problem.dim, problem.softmax_scale, [descale[b, h] for descale in problem.descales], None)
+    head = head_of(spec.fields, problem, b, h, None)
     block = head.fields.block
     first = len(k) - (len(k) - 1) % block - 1 if spec.fields["order"] == "reverse" else block  # between two blocks
     for x in head.scores(q, k):
@@ -364,15 +387,19 @@ def attend_accepted(pcast, problem, random, presets):
 
 # The comparison.
 
-def simulate(problem, spec):
+def heads_as_given(problem, fields):
+    """Heads with their tensors, and what their log-sum-exps are corrected by."""
+    for b, h, q, k, v in problem.parts():
+        yield head_of(fields, problem, b, h, None if problem.sinks is None else problem.sinks[h]), q, k, v, None
+
+
+def simulate(problem, spec, heads=heads_as_given):
     """What the definition says: for each result a list over batch, head and query."""
     f = spec.fields
     code_type = F32 if f["p_format"] == "f32" else FORMATS[f["p_format"]].dtype
     keys = max(problem.keys)
     results = collections.defaultdict(list)
-    for b, h, q, k, v in problem.parts():
-        head = Head(f, problem.dim, problem.softmax_scale, [descale[b, h] for descale in problem.descales],
-                    None if problem.sinks is None else problem.sinks[h])
+    for head, q, k, v, correction in heads(problem, f):
         scores, seen = head.scores(q, k), head.seen(len(q), len(k))
         EVENTS["score -Inf"] += np.count_nonzero(scores == -INF)
         EVENTS["score NaN"] += np.count_nonzero(np.isnan(scores))
@@ -382,7 +409,7 @@ def simulate(problem, spec):
             tiles = Tiles(blocks, keys, problem.value_dim, code_type)
             out, lse = head.row(scores[i], seen[i], seen[first:first + h_block].any(axis=0), v, tiles)
             results["o"].append(out)
-            results["lse"].append(lse)
+            results["lse"].append(lse if correction is None else lse + correction[i])
             for name in DUMPS:
                 results[name].append(getattr(tiles, name))
     return results
@@ -472,13 +499,16 @@ def report(exercised, presets):
     return missing
 
 
+def read_presets(pcast):
+    listed = subprocess.run([pcast, "kernels", "--csv"], capture_output=True, text=True, check=True).stdout
+    return {row["kernel"]: {field: row[field] for field in list(row)[1:list(row).index("source")]}
+            for row in csv.DictReader(io.StringIO(listed))}
+
+
 def main():
     pcast = sys.argv[1]
     problems, seed = (int(sys.argv[i]) if len(sys.argv) > i else default for i, default in ((2, 1000), (3, 1)))
-    listed = subprocess.run([pcast, "kernels", "--csv"], capture_output=True, text=True, check=True).stdout
-    presets = {}
-    for row in csv.DictReader(io.StringIO(listed)):
-        presets[row["kernel"]] = {field: row[field] for field in list(row)[1:list(row).index("source")]}
+    presets = read_presets(pcast)
     wrong, exercised = [], collections.Counter()
     for number in range(problems):
         random = np.random.default_rng([seed, number])
