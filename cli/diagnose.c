@@ -207,12 +207,11 @@ static pcast_status add_layer(const diagnose_options *options, const layer_files
                               pcast_error *err)
 {
     const size_t count = layer_head_count(files), keys = layer_key_count(files);
-    const int given = options->sinks_text.count > 0;
-    const size_t most = given || keys < 2 ? keys : keys - 1; /* the default fits */
-    const size_t sinks = options->sinks.count < most ? options->sinks.count : most;
+    const sink_choice choice = fit_sink_choice(options->sinks, keys);
+    const size_t sinks = choice.count < keys ? choice.count : keys;
     pcast_heads experiment = layer_heads(files, options->softmax_scale);
-    experiment.sinks = given ? options->sinks.count : sinks;
-    experiment.auto_sinks = options->sinks.automatic;
+    experiment.sinks = choice.count;
+    experiment.auto_sinks = choice.automatic;
     pcast_diagnosis *diagnoses = cli_alloc(count, sizeof *diagnoses);
     double *errors = cli_alloc(count * all->candidate_count, sizeof *errors);
     for (size_t h = 0; h < count; h++)

@@ -156,7 +156,7 @@ size_t layer_key_count(const layer_files *files)
 
 pcast_status parse_sink_choice(const cli_list *text, sink_choice *choice, pcast_error *err)
 {
-    *choice = (sink_choice){1, 4};
+    *choice = (sink_choice){text->count > 0, 1, 4};
     if (text->count == 0)
         return PCAST_OK;
     const char *item = text->items[0];
@@ -173,4 +173,11 @@ pcast_status parse_sink_choice(const cli_list *text, sink_choice *choice, pcast_
         status = cli_parse_count(item, 1, 1ull << 32, &count, err);
     choice->count = (size_t)count;
     return status;
+}
+
+sink_choice fit_sink_choice(sink_choice choice, size_t keys)
+{
+    if (!choice.given && keys >= 2 && choice.count >= keys)
+        choice.count = keys - 1;
+    return choice;
 }

@@ -47,10 +47,14 @@ size_t layer_key_count(const layer_files *files);
 
 /* --sinks on tensors: auto, auto:K or K; without text auto:4. */
 typedef struct sink_choice {
+    int given; /* not the default */
     int automatic;
     size_t count;
 } sink_choice;
 
 pcast_status parse_sink_choice(const cli_list *text, sink_choice *choice, pcast_error *err);
+
+/* The choice for heads of so many keys: the default leaves a key beside the sinks. */
+sink_choice fit_sink_choice(sink_choice choice, size_t keys);
 
 #endif

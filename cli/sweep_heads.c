@@ -45,10 +45,11 @@ static void write_rows(const sweep_options *options, csv_writer *csv, const char
 /* Runs the layer that was read; the run checks ranks and counts, which until then only size what it
  * fills. */
 static pcast_status run_layer(const sweep_options *options, csv_writer *csv, const pcast_run *run,
-                              const sink_choice *sinks, const char *layer, const layer_files *files,
-                              pcast_error *err)
+                              const sink_choice *wanted, const char *layer,
+                              const layer_files *files, pcast_error *err)
 {
     const size_t count = layer_head_count(files), keys = layer_key_count(files);
+    const sink_choice fitted = fit_sink_choice(*wanted, keys), *sinks = &fitted;
     const size_t sinks_held = sinks->count < keys ? sinks->count : keys;
     pcast_heads experiment = layer_heads(files, options->softmax_scale);
     experiment.sinks = sinks->count;
