@@ -40,6 +40,7 @@ typedef struct row_batch {
 
 /* Working memory of one thread. */
 typedef struct workspace {
+    size_t first_delta, end_delta; /* those of the current piece of work */
     pcast_draws draws;
     pcast_row_scratch scratch;
     float *scores;               /* [block] */
@@ -58,7 +59,8 @@ typedef struct synthetic_run {
     const pcast_synthetic *experiment;
     const pcast_run *run;
     size_t threads;
-    size_t block;            /* largest block of any kernel, at least REFERENCE_BLOCK */
+    size_t groups; /* of Delta, each a piece of work, where there are fewer trials than threads */
+    size_t block;  /* largest block of any kernel, at least REFERENCE_BLOCK */
     pcast_plan *plans;       /* [kernels] */
     pcast_loss_units *units; /* [kernels] */
     size_t *front;           /* [kernels] the first that has the same maxima and P before S */
@@ -227,7 +229,7 @@ static void compute_references(const synthetic_run *self, workspace *space)
             *max = normals[i] > *max ? normals[i] : *max;
         }
     }
-    for (size_t d = 0; d < experiment->delta_count; d++) {
+    for (size_t d = space->first_delta; d < space->end_delta; d++) {
         /* Rounding is monotonic, so the largest score is the rounded largest sum. */
         const double sigma = sigma_of(experiment);
         float top[2] = {(float)(experiment->deltas[d] + sigma * sink_max),
@@ -247,13 +249,13 @@ static void compute_references(const synthetic_run *self, workspace *space)
                                    keys - first < REFERENCE_BLOCK ? keys - first : REFERENCE_BLOCK};
         const double *normals = pcast_draws_normals(&space->draws, first, range.count);
         const float *values = pcast_draws_values(&space->draws, first, range.count);
-        for (size_t d = 0; d < experiment->delta_count; d++) {
+        for (size_t d = space->first_delta; d < space->end_delta; d++) {
             fill_scores(space->scores, normals, range, experiment, experiment->deltas[d]);
             pcast_soft_cap(kernel->softcap, space->scores, range.count);
             pcast_reference_add(&space->references[d], space->scores, values, range.count);
         }
     }
-    for (size_t d = 0; d < experiment->delta_count; d++)
+    for (size_t d = space->first_delta; d < space->end_delta; d++)
         pcast_reference_finish(&space->references[d]);
 }
 
@@ -318,7 +320,7 @@ static void step_group(const synthetic_run *self, workspace *space, size_t leade
     const double *normals = pcast_draws_normals(&space->draws, range.first, range.count);
     const float *values = pcast_draws_values(&space->draws, range.first, range.count);
     space->v[0].filled = space->v[1].filled = 0;
-    for (size_t d = 0; d < deltas; d++) {
+    for (size_t d = space->first_delta; d < space->end_delta; d++) {
         fill_scores(space->scores, normals, range, experiment, experiment->deltas[d]);
         for (size_t n = leader; n < kernels; n++) {
             if (self->front[n] != n ||
@@ -347,6 +349,13 @@ static pcast_loss_part *config_parts(const synthetic_run *self, const workspace 
     return space->parts + delta * first[self->run->kernel_count] + first[kernel];
 }
 
+/* Is the configuration part of the current piece of work? */
+static int is_ours(const synthetic_run *self, const workspace *space, size_t config)
+{
+    const size_t delta = config % self->experiment->delta_count;
+    return delta >= space->first_delta && delta < space->end_delta;
+}
+
 static void start_trial(const synthetic_run *self, workspace *space, size_t trial)
 {
     const size_t deltas = self->experiment->delta_count;
@@ -354,19 +363,25 @@ static void start_trial(const synthetic_run *self, workspace *space, size_t tria
     compute_references(self, space);
     for (size_t i = 0; i < self->run->kernel_count * deltas; i++) {
         size_t splits;
+        if (!is_ours(self, space, i))
+            continue;
         pcast_loss_part *parts = config_parts(self, space, i, &splits);
         pcast_row_start(&space->rows[i]);
         pcast_loss_start(&space->meters[i], &self->units[i / deltas], parts, splits);
     }
 }
 
-static void run_trial(void *context, int thread, size_t trial)
+/* A trial, or some Delta of it. */
+static void run_piece(void *context, int thread, size_t piece)
 {
     const synthetic_run *self = context;
     const pcast_synthetic *experiment = self->experiment;
     const size_t deltas = experiment->delta_count, keys = experiment->keys;
     const size_t configs = self->run->kernel_count * deltas;
+    const size_t trial = piece / self->groups, group = piece % self->groups;
     workspace *space = &self->workspaces[thread];
+    space->first_delta = group * deltas / self->groups;
+    space->end_delta = (group + 1) * deltas / self->groups;
 
     start_trial(self, space, trial);
     for (size_t n = 0; n < self->run->kernel_count; n++) {
@@ -382,6 +397,8 @@ static void run_trial(void *context, int thread, size_t trial)
             step_group(self, space, n, &visit);
     }
     for (size_t i = 0; i < configs; i++) {
+        if (!is_ours(self, space, i))
+            continue;
         pcast_row_finish(&space->rows[i], 1);
         self->losses[(trial - self->chunk_first) * configs + i] =
             pcast_loss_finish(&space->meters[i], &space->rows[i], space->references[i % deltas].o);
@@ -393,10 +410,14 @@ static pcast_status run_trials(synthetic_run *self, size_t chunk, pcast_tally *t
 {
     const size_t trials = self->experiment->trials;
     const size_t configs = self->run->kernel_count * self->experiment->delta_count;
+    pcast_run run = *self->run;
+    if (self->groups > 1)
+        run.progress = NULL; /* it counts trials */
     for (size_t first = 0; first < trials; first += chunk) {
         const size_t count = trials - first < chunk ? trials - first : chunk;
         self->chunk_first = first;
-        pcast_parallel(self->run, (int)self->threads, first, count, trials, run_trial, self);
+        pcast_parallel(&run, (int)self->threads, first * self->groups, count * self->groups,
+                       trials * self->groups, run_piece, self);
         for (size_t t = 0; t < count; t++) {
             const pcast_loss *losses = &self->losses[t * configs];
             for (size_t i = 0; i < configs; i++)
@@ -442,10 +463,15 @@ pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_
     if (status != PCAST_OK)
         return status;
     const size_t configs = run->kernel_count * experiment->delta_count;
-    const size_t threads = (size_t)pcast_thread_count(run, experiment->trials);
+    const size_t deltas = experiment->delta_count > 0 ? experiment->delta_count : 1;
+    const size_t threads = (size_t)pcast_thread_count(run, experiment->trials * deltas);
+    const size_t wanted = (threads + experiment->trials - 1) / experiment->trials;
     const size_t chunk = threads * TRIALS_PER_THREAD;
-    synthetic_run self = {
-        .experiment = experiment, .run = run, .threads = threads, .block = REFERENCE_BLOCK};
+    synthetic_run self = {.experiment = experiment,
+                          .run = run,
+                          .threads = threads,
+                          .groups = wanted < deltas ? wanted : deltas,
+                          .block = REFERENCE_BLOCK};
     pcast_fpenv env;
     pcast_fpenv_enter(&env);
     self.plans = calloc(run->kernel_count, sizeof *self.plans);
