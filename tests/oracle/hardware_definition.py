@@ -50,7 +50,7 @@ def columns(terms):
 
 
 class RowSum:
-    """12.3: how a split starts, what a block adds to the state, and the sum that it stands for. Here both are the same."""
+    """12.3: how a split starts, what a block adds to the state, and the sum that it stands for; here it is the sum."""
 
     def start(self, l, sink):
         return F32(l)
