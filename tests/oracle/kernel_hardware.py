@@ -23,13 +23,13 @@ import tensor_core_integers
 from exact_numbers import F32, FORMATS, ONE
 from kernel_definition import EVENTS
 
-SETTLED = ["fa3", "fa3-vllm", "fa4", "fa4-vllm", "flashinfer-fa3", "sage2-fp32", "sage2-fp32x2", "sage2pp", "hpc-ops",
+SETTLED = ["fa3", "fa3-vllm", "flashinfer-fa3", "sage2-fp32", "sage2-fp32x2", "sage2pp", "hpc-ops",
            "hpc-ops-2026-01"]
 UNITS = {field: values.split() for field, values in {
     "exp_unit": "exact ex2 fa4_poly3 fa4_poly5 fa4_mix expf expf_fast", "reciprocal": "div rcp_approx",
     "sum_order": "reference fa3 fa4 fmha_v2 sage hpc_ops fp64",
     "machine": "hopper-wgmma ada-mma hopper-mma blackwell-tcgen05",
-    "poly_freq": "0 4 5 8 10 16 17 31 32 64", "poly_start": "0 0 1 2"}.items()}
+    "poly_freq": "4 5 8 10 16 17 31 32 64", "poly_start": "0 0 1 2"}.items()}
 FP8 = ("e4m3", "e5m2")
 FLOATS = ("f32", "f16", "bf16", "e4m3fnuz", "e5m2fnuz")
 SITUATIONS = ["sequences without keys", "dimension beyond one instruction", "dimension no multiple of 32",
@@ -172,6 +172,11 @@ def draw_spec(random, presets, keys, qkv):
     for field in changed:
         if field not in drawn:
             spec.set(str(field), draw_value(str(field), random))
+    for field in UNITS:  # one that does nothing is refused
+        if idle(field, spec.fields):
+            spec.given.pop(field, None)
+    if spec.fields["exp_unit"] == "fa4_mix" and spec.fields["poly_freq"] == "0":
+        spec.set("poly_freq", draw_value("poly_freq", random))
     return spec
 
 
@@ -189,6 +194,8 @@ def attend_accepted(pcast, problem, random, presets):
             if results in ("qkv", "semantics"):
                 break
             spec.given.pop(results, None)
+            if idle(results, spec.fields):
+                continue
             if random.random() < 0.8 or spec.fields[results] == "unsettled":
                 spec.set(results, draw_value(results, random))
 
