@@ -19,12 +19,13 @@ void *bench_alloc(bench *self, size_t count, size_t size)
 {
     void *memory = NULL;
     if (self->owned_count < BENCH_ALLOCATIONS_MAX)
-        memory = calloc(count, size);
-    if (memory == NULL)
+        memory = aligned_alloc(64, (count * size + 63) / 64 * 64);
+    if (memory == NULL) {
         self->failed = 1;
-    else
-        self->owned[self->owned_count++] = memory;
-    return memory;
+        return NULL;
+    }
+    self->owned[self->owned_count++] = memory;
+    return memset(memory, 0, count * size);
 }
 
 static void fill(bench *self)
