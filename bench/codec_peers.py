@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ml_dtypes' astype and PyTorch's .to between float32 and float8_e4m3fn, one thread, on the floats of bench/codec.c.
+"""ml_dtypes' and PyTorch's casts between float32 and float8_e4m3fn, one thread, on the floats of bench/codec.c.
 
-Prints lines as bench_codec does: medians over the rounds of the thread's own time. What is not installed is said and left
-out. PyTorch saturates nothing but works on the same numbers; ml_dtypes and it give NaN for an overflow.
+Prints lines as bench_codec does, medians over the rounds of the thread's own time: into arrays that are there already,
+as bench_codec works, and into the fresh ones that astype and .to return. What is not installed is said and left out.
+Both give NaN for an overflow, where bench_codec saturates.
 
 usage: codec_peers.py FOLDER [ROUNDS]
 """
+import importlib
 import statistics
 import sys
 import time
 
 import numpy as np
+
+COUNT = 1 << 24
 
 
 def median_rate(function, count, rounds):
@@ -23,34 +27,42 @@ def median_rate(function, count, rounds):
     return count / statistics.median(times)
 
 
+def numpy_peer(ml_dtypes):
+    fp8, e4m3, f32 = ml_dtypes.float8_e4m3fn, np.empty(COUNT, ml_dtypes.float8_e4m3fn), np.empty(COUNT, np.float32)
+    return f"ml_dtypes {ml_dtypes.__version__}", lambda x: x, {
+        "f32 to e4m3": lambda x: np.copyto(e4m3, x, casting="unsafe"),
+        "f32 to e4m3, astype": lambda x: x.astype(fp8),
+        "e4m3 to f32": lambda _: np.copyto(f32, e4m3, casting="unsafe"),
+        "e4m3 to f32, astype": lambda _: e4m3.astype(np.float32)}
+
+
+def torch_peer(torch):
+    torch.set_num_threads(1)
+    fp8, e4m3, f32 = torch.float8_e4m3fn, torch.empty(COUNT, dtype=torch.float8_e4m3fn), torch.zeros(COUNT)
+    return f"PyTorch {torch.__version__.split('+')[0]}", torch.from_numpy, {
+        "f32 to e4m3": e4m3.copy_,
+        "f32 to e4m3, .to": lambda x: x.to(fp8),
+        "e4m3 to f32": lambda _: f32.copy_(e4m3),
+        "e4m3 to f32, .to": lambda _: e4m3.to(torch.float32)}
+
+
 def peers():
-    """name, from float32 to codes, from codes to float32, preparation"""
-    found = []
-    try:
-        import ml_dtypes
-        found.append((f"ml_dtypes {ml_dtypes.__version__}", lambda x: x, lambda x: x.astype(ml_dtypes.float8_e4m3fn),
-                      lambda c: c.astype(np.float32)))
-    except ImportError as error:
-        print(f"ml_dtypes: not measured ({error})")
-    try:
-        import torch
-        torch.set_num_threads(1)
-        found.append((f"PyTorch {torch.__version__}", torch.from_numpy, lambda x: x.to(torch.float8_e4m3fn),
-                      lambda c: c.to(torch.float32)))
-    except (ImportError, OSError) as error:
-        print(f"PyTorch: not measured ({str(error).splitlines()[0]})")
-    return found
+    """Name, preparation of the floats, and what is measured; decoding is of the codes that were last made."""
+    for name, make in (("ml_dtypes", numpy_peer), ("torch", torch_peer)):
+        try:
+            yield make(importlib.import_module(name))
+        except (ImportError, OSError) as error:
+            print(f"{name}: not measured ({str(error).splitlines()[0]})")
 
 
 def main():
     folder, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 11
-    for name, prepare, encode, decode in peers():
+    for name, prepare, casts in peers():
         for data, file in (("normals", "normals.f32"), ("random bits", "random.f32")):
             x = prepare(np.fromfile(f"{folder}/{file}", dtype=np.float32))
             with np.errstate(all="ignore"):
-                codes = encode(x)
-                for what, function, argument in (("f32 to e4m3", encode, x), ("e4m3 to f32", decode, codes)):
-                    rate = median_rate(lambda: function(argument), len(x), rounds)
+                for what, cast in casts.items():
+                    rate = median_rate(lambda: cast(x), len(x), rounds)
                     print(f"{data:12} {what:26} {name:16} {rate / 1e6:7.1f} million/s")
 
 

@@ -17,10 +17,11 @@ enum {
     AHEAD = 4096, /* bytes */
 };
 
-/* Asks for the bytes that are read a while after these; they may lie behind the array's end. */
+/* Asks for the bytes that are read a while after these; they may lie behind the array's end. One
+ * number at a time is slower than memory anyway. */
 static inline void ask_ahead(const uint8_t *here, size_t bytes)
 {
-    for (size_t line = 0; line < bytes; line += 64)
+    for (size_t line = 0; LANES > 1 && line < bytes; line += 64)
         __builtin_prefetch((const void *)((uintptr_t)here + AHEAD + line));
 }
 

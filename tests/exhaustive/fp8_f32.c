@@ -49,6 +49,8 @@ static tally check(pcast_format format, const oracle_fp8 *oracle, uint32_t first
             memset(codes, 0x55, sizeof codes);
             convert(format, way, saturate, x, codes);
             result.checked += ARRAY;
+            if (memcmp(codes, expected[saturate], ARRAY) == 0)
+                continue;
             for (uint32_t i = 0; i < ARRAY; i++)
                 if (codes[i] != expected[saturate][i] && result.wrong++ < shown)
                     printf("0x%08" PRIX32 " (%a), %s, %s: 0x%02X, expected 0x%02X\n", first + i,
