@@ -6,5 +6,5 @@ set -eu
 build=$1 python=${2-python3} rounds=${3-11} here=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$build/bench/bench_codec" "$rounds" "$work"
+"$build/cli/pcast" bench codec --text --repeats "$rounds" --floats "$work"
 "$python" "$here/codec_peers.py" "$work" "$rounds"

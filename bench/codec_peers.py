@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """ml_dtypes' and PyTorch's casts between float32 and float8_e4m3fn, one thread, on the floats of bench/codec.c.
 
-Prints lines as bench_codec does, medians over the rounds of the thread's own time: into arrays that are there already,
-as bench_codec works, and into the fresh ones that astype and .to return. What is not installed is said and left out.
-Both give NaN for an overflow, where bench_codec saturates.
+Prints medians over the rounds of the thread's own time: into arrays that are there already,
+as pcast bench works, and into the fresh ones that astype and .to return. What is not installed is said and left out.
+Both give NaN for an overflow, where pcast bench saturates.
 
 usage: codec_peers.py FOLDER [ROUNDS]
 """

@@ -1,25 +1,19 @@
-/* SPDX-License-Identifier: MIT */
-/* Multiply-adds in a second of one core: a matrix product [64, 512] x [512, 128] of random E4M3
- * codes, by machine and CPU level. With an argument, only the number for that level on
- * hopper-wgmma. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A matrix product [64, 512] x [512, 128] of random E4M3 codes through each machine's tensor core.
+ * The limit is the same product in binary32. */
+#include "bench.h"
+
 #include "pcast/tensor_core.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { M = 64, K = 512, N = 128 };
 
-static uint8_t a[M * K], b[K * N];
-static float d[M * N];
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time); /* what other processes do does not count */
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
+typedef struct data {
+    uint8_t a[M * K], b[K * N];
+    float d[M * N];
+} data;
 
 static void fill(uint8_t *codes, size_t count, uint32_t seed)
 {
@@ -31,40 +25,39 @@ static void fill(uint8_t *codes, size_t count, uint32_t seed)
     }
 }
 
-/* The best of five runs of at least a tenth of a second. */
-static double rate(const pcast_tensor_core *core)
+static void product(const bench *self, const bench_case *what)
 {
-    double best = 0;
-    for (int run = 0; run < 5; run++) {
-        const double start = now();
-        double time = 0;
-        long products = 0;
-        while (time < 0.1) {
-            memset(d, 0, sizeof d);
-            for (size_t i = 0; i < M; i++)
-                pcast_tensor_core_row(core, a + i * K, b, K, N, N, d + i * N);
-            products++;
-            time = now() - start;
-        }
-        const double here = (double)products * M * K * N / time;
-        best = here > best ? here : best;
-    }
-    return best;
+    data *arrays = (data *)self->owned[what->choice[1]];
+    const pcast_tensor_core core = {(pcast_machine)what->choice[0], PCAST_E4M3, PCAST_E4M3,
+                                    PCAST_TENSOR_CORE_F32, (pcast_cpu)what->level};
+    const size_t rows = (size_t)what->choice[2];
+    memset(arrays->d, 0, sizeof arrays->d);
+    for (size_t i = 0; i < rows; i++)
+        pcast_tensor_core_row(&core, arrays->a + i * K, arrays->b, K, N, N, arrays->d + i * N);
 }
 
-int main(int argc, char **argv)
+void bench_add_tensor_core(bench *self)
 {
-    fill(a, sizeof a, 1);
-    fill(b, sizeof b, 2);
-    for (int m = 0; m < PCAST_MACHINE_COUNT; m++)
-        for (pcast_cpu level = PCAST_CPU_SCALAR; level <= pcast_cpu_detect(); level++) {
-            const pcast_tensor_core core = {(pcast_machine)m, PCAST_E4M3, PCAST_E4M3,
-                                            PCAST_TENSOR_CORE_F32, level};
-            if (argc == 1)
-                printf("%-18s %-7s %.3g multiply-adds/s\n", pcast_machine_name(core.machine),
-                       pcast_cpu_name(level), rate(&core));
-            else if (m == PCAST_MACHINE_HOPPER_WGMMA && strcmp(argv[1], pcast_cpu_name(level)) == 0)
-                printf("%.6g\n", rate(&core));
+    const int owned = (int)self->owned_count, rows = self->quick ? M / 16 : M;
+    data *arrays = bench_alloc(self, 1, sizeof *arrays);
+    if (arrays == NULL)
+        return;
+    fill(arrays->a, sizeof arrays->a, 1);
+    fill(arrays->b, sizeof arrays->b, 2);
+    for (int machine = 0; machine < PCAST_MACHINE_COUNT; machine++)
+        for (int level = 0; level <= PCAST_CPU_AVX512; level++) {
+            bench_case what = {.group = "tensor-core",
+                               .data = "random codes",
+                               .level = level,
+                               .threads = 1,
+                               .unit = "multiply-adds",
+                               .units = (double)rows * K * N,
+                               .limit = BENCH_FMA,
+                               .work = 1,
+                               .run = product,
+                               .choice = {machine, owned, rows}};
+            snprintf(what.name, sizeof what.name, "%s", pcast_machine_name((pcast_machine)machine));
+            if (self->levels[level])
+                bench_add(self, &what);
         }
-    return 0;
 }

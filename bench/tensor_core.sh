@@ -17,11 +17,11 @@ END
 "$python" "$here/tensor_core_numpy.py" "$work/a.npy" "$work/b.npy" "$work/numpy.npy"
 "$build/cli/pcast" tensorcore --machine hopper-wgmma --a "$work/a.npy" --b "$work/b.npy" -o "$work/pcast.npy"
 "$build/cli/pcast" diff "$work/numpy.npy" "$work/pcast.npy" > /dev/null
-"$build/bench/bench_tensor_core"
+"$build/cli/pcast" bench tensor-core --text
 numpy=$("$python" "$here/tensor_core_numpy.py")
 echo "hopper-wgmma       NumPy   $numpy multiply-adds/s"
 for level in scalar avx2 avx512; do
-    rate=$("$build/bench/bench_tensor_core" $level)
+    rate=$("$build/cli/pcast" bench tensor-core --cpu $level 2> "$work/none" | awk -F, '$2 == "hopper-wgmma" {print $8}')
     [ -z "$rate" ] || awk -v rate="$rate" -v numpy="$numpy" -v level=$level \
         'BEGIN {printf "%s: %.3g multiply-adds/s, %.1f times NumPy\n", level, rate, rate / numpy}'
 done

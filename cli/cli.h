@@ -28,6 +28,7 @@ typedef struct cli_command {
 } cli_command;
 
 int cli_attend(int argc, char **argv);
+int cli_bench(int argc, char **argv);
 int cli_codec(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_diagnose(int argc, char **argv);

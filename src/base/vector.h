@@ -61,6 +61,77 @@ static inline pcast_vd pcast_vd_load(const double *at)
     return x;
 }
 
+/* At any alignment, without the detour through memory that GCC makes of a copy into an array. */
+static inline pcast_wide pcast_wide_load(const float *at)
+{
+#if defined(__AVX512F__)
+    return (pcast_wide)_mm512_loadu_ps(at);
+#else
+    return (pcast_wide)_mm256_loadu_ps(at);
+#endif
+}
+
+static inline void pcast_wide_store(float *at, pcast_wide x)
+{
+#if defined(__AVX512F__)
+    _mm512_storeu_ps(at, (__m512)x);
+#else
+    _mm256_storeu_ps(at, (__m256)x);
+#endif
+}
+
+/* Conversions between the two sizes of number: one instruction, where compilers make several of
+ * __builtin_convertvector. */
+static inline pcast_vd pcast_vd_from_vf(pcast_vf x)
+{
+#if defined(__AVX512F__)
+    return (pcast_vd)_mm512_cvtps_pd((__m256)x);
+#else
+    return (pcast_vd)_mm256_cvtps_pd((__m128)x);
+#endif
+}
+
+static inline pcast_vf pcast_vf_from_vd(pcast_vd x)
+{
+#if defined(__AVX512F__)
+    return (pcast_vf)_mm512_cvtpd_ps((__m512d)x);
+#else
+    return (pcast_vf)_mm256_cvtpd_ps((__m256d)x);
+#endif
+}
+
+static inline pcast_vu pcast_vu_from_vw(pcast_vw x)
+{
+#if defined(__AVX512F__)
+    return (pcast_vu)_mm512_cvtepu32_epi64((__m256i)x);
+#else
+    return (pcast_vu)_mm256_cvtepu32_epi64((__m128i)x);
+#endif
+}
+
+static inline void pcast_vd_store(double *at, pcast_vd x)
+{
+    memcpy(at, &x, sizeof x);
+}
+
+/* One bit a lane, the first lane's lowest, of a mask that a comparison made. */
+static inline unsigned pcast_vu_bits(pcast_vu mask)
+{
+#if defined(__AVX512F__)
+    return _mm512_movepi64_mask((__m512i)mask);
+#else
+    return (unsigned)_mm256_movemask_pd((__m256d)mask);
+#endif
+}
+
+/* Loops of a small constant length over an array of vectors: GCC keeps the array in registers only
+ * where they are unrolled before it looks. */
+#if defined(__clang__)
+#define PCAST_UNROLLED(i, n) for (int i = 0; i < (n); i++)
+#else
+#define PCAST_UNROLLED(i, n) _Pragma("GCC unroll 8") for (int i = 0; i < (n); i++)
+#endif
+
 /* table[j] of each lane. */
 static inline pcast_vd pcast_vd_gather(const double *table, pcast_vu j)
 {
@@ -69,6 +140,13 @@ static inline pcast_vd pcast_vd_gather(const double *table, pcast_vu j)
 #else
     return (pcast_vd)_mm256_i64gather_pd(table, (__m256i)j, 8);
 #endif
+}
+
+/* x, in a register: compilers load it again for every use otherwise. */
+static inline pcast_wide pcast_wide_hold(pcast_wide x)
+{
+    __asm__("" : "+v"(x));
+    return x;
 }
 
 /* a*b + c, rounded once. */

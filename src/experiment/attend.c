@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/fpenv.h"
 #include "experiment/attend_codes.h"
 #include "experiment/attend_view.h"
@@ -151,9 +152,9 @@ static pcast_status workspace_init(workspace *space, const attend_run *self, pca
         return status;
     space->parts = calloc(pcast_plan_splits(&space->plan, keys), sizeof *space->parts);
     space->k = calloc(keys, self->shape.dim * sizeof *space->k);
-    space->v = calloc(keys, value_dim * sizeof *space->v);
+    space->v = pcast_alloc_lines(keys, value_dim * sizeof *space->v);
     space->exact_k = calloc(keys, self->shape.dim * sizeof *space->exact_k);
-    space->exact_v = calloc(keys, value_dim * sizeof *space->exact_v);
+    space->exact_v = pcast_alloc_lines(keys, value_dim * sizeof *space->exact_v);
     space->k_descale = calloc(keys, sizeof *space->k_descale);
     space->v_descale = calloc(self->shape.blocks + 1, sizeof *space->v_descale);
     space->products = calloc(keys, sizeof *space->products);

@@ -4,12 +4,13 @@
 
 #include "base/bits.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "pcast/quantize.h"
 #include "random/draws.h"
 
 #include <stdlib.h>
 
-enum { CACHE_BYTES = 16 << 20 };
+enum { CACHE_BYTES = 16 << 20, PIECE = 512 };
 
 pcast_status pcast_draws_init(pcast_draws *draws, pcast_cpu cpu, uint64_t seed, pcast_draw draw,
                               size_t keys, size_t dim, size_t block, pcast_error *err)
@@ -19,9 +20,8 @@ pcast_status pcast_draws_init(pcast_draws *draws, pcast_cpu cpu, uint64_t seed, 
     draws->cached = keys <= CACHE_BYTES / key_bytes;
     const size_t held = draws->cached ? keys : block;
     draws->normals = calloc(held, sizeof *draws->normals);
-    draws->values = calloc(held, dim * sizeof *draws->values);
-    draws->work = calloc(dim, sizeof *draws->work);
-    if (draws->normals != NULL && draws->values != NULL && draws->work != NULL)
+    draws->values = pcast_alloc_lines(held, dim * sizeof *draws->values);
+    if (draws->normals != NULL && draws->values != NULL)
         return PCAST_OK;
     pcast_draws_free(draws);
     return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for draws of %zu keys x %zu channels",
@@ -32,7 +32,6 @@ void pcast_draws_free(pcast_draws *draws)
 {
     free(draws->normals);
     free(draws->values);
-    free(draws->work);
     *draws = (pcast_draws){0};
 }
 
@@ -44,15 +43,17 @@ static void draw_values(pcast_draws *draws, size_t first, size_t count)
             draws->values[i] = 1.0f;
         return;
     }
-    for (size_t key = 0; key < count; key++) {
-        pcast_draw_normals(stream, draws->cpu, (uint64_t)(first + key) * draws->dim, draws->dim,
-                           draws->work);
-        float *row = draws->values + key * draws->dim;
-        for (size_t c = 0; c < draws->dim; c++)
-            row[c] = (float)draws->work[c];
-        if (draws->draw != PCAST_DRAW_NORMAL) /* E4M3's values */
-            pcast_quantize(PCAST_QUANTIZED_E4M3, 1.0f, row, draws->dim);
+    double normals[PIECE];
+    const size_t numbers = count * draws->dim;
+    for (size_t done = 0; done < numbers;) {
+        const size_t n = numbers - done < PIECE ? numbers - done : PIECE;
+        pcast_draw_normals(stream, draws->cpu, (uint64_t)first * draws->dim + done, n, normals);
+        for (size_t i = 0; i < n; i++)
+            draws->values[done + i] = (float)normals[i];
+        done += n;
     }
+    if (draws->draw != PCAST_DRAW_NORMAL) /* E4M3's values */
+        pcast_quantize(PCAST_QUANTIZED_E4M3, 1.0f, draws->values, numbers);
 }
 
 static void draw_normals(pcast_draws *draws, size_t first, size_t count)

@@ -18,7 +18,6 @@ typedef struct pcast_draws {
     pcast_draw draw;
     double *normals; /* [keys], or of one block */
     float *values;   /* [keys][dim], or of one block */
-    double *work;    /* [dim] */
 } pcast_draws;
 
 /* block is the largest number of keys a later call asks for. */

@@ -55,7 +55,7 @@ static inline pcast_vf pcast_exp_f32_vector(pcast_vf in, int base2)
     const pcast_vf bottom = pcast_vf_all(base2 ? -150.0f : -104.0f);
     pcast_vf bounded = pcast_vf_pick((pcast_vw)(in > bottom), in, bottom);
     bounded = pcast_vf_pick((pcast_vw)(bounded < top), bounded, top);
-    const pcast_vd x = __builtin_convertvector(bounded, pcast_vd);
+    const pcast_vd x = pcast_vd_from_vf(bounded);
     const pcast_exp_parts_vector parts =
         base2 ? pcast_exp2_reduce_vector(x) : pcast_exp_reduce_vector(x);
 
@@ -64,7 +64,7 @@ static inline pcast_vf pcast_exp_f32_vector(pcast_vf in, int base2)
     const pcast_vd odd = (pcast_vd)((bits - beyond) | 1);
     const pcast_vd rounded = pcast_vd_pick((pcast_vu)(lo == 0), sum, odd);
     const pcast_vd scale = (pcast_vd)(pcast_exp_exponent_vector(parts.k, 1023) << 52);
-    pcast_vf out = __builtin_convertvector(rounded * scale, pcast_vf);
+    pcast_vf out = pcast_vf_from_vd(rounded * scale);
 
     const pcast_vw zero = base2 ? (pcast_vw)(in <= bottom) : (pcast_vw)(in < bottom);
     out = pcast_vf_pick((pcast_vw)(in < top), out, pcast_vf_all(INFINITY));

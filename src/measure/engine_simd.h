@@ -10,14 +10,14 @@ static void weights(const float *scores, double max, double *w, size_t n)
 {
     size_t i = 0;
     for (; i + PCAST_LANES <= n; i += PCAST_LANES) {
-        const pcast_vd z = __builtin_convertvector(pcast_vf_load(scores + i), pcast_vd);
+        const pcast_vd z = pcast_vd_from_vf(pcast_vf_load(scores + i));
         const pcast_vd y = pcast_exp_f64_vector(z - max);
         memcpy(w + i, &y, sizeof y);
     }
     if (i < n) {
         pcast_vf z = {0};
         memcpy(&z, scores + i, (n - i) * sizeof *scores);
-        const pcast_vd y = pcast_exp_f64_vector(__builtin_convertvector(z, pcast_vd) - max);
+        const pcast_vd y = pcast_exp_f64_vector(pcast_vd_from_vf(z) - max);
         memcpy(w + i, &y, (n - i) * sizeof *w);
     }
 }
@@ -29,21 +29,25 @@ static inline void reference_tile(double *o, double *lost, const double *w, cons
                                   size_t count, size_t dim)
 {
     pcast_vd sum[REFERENCE_VECTORS], rest[REFERENCE_VECTORS];
-    memcpy(sum, o, sizeof sum);
-    memcpy(rest, lost, sizeof rest);
+    PCAST_UNROLLED (k, REFERENCE_VECTORS) {
+        sum[k] = pcast_vd_load(o + k * PCAST_LANES);
+        rest[k] = pcast_vd_load(lost + k * PCAST_LANES);
+    }
     for (size_t key = 0; key < count; key++) {
         if (w[key] == 0)
             continue;
-        for (int k = 0; k < REFERENCE_VECTORS; k++) {
-            const pcast_vf value = pcast_vf_load(v + key * dim + k * PCAST_LANES);
-            const pcast_vd x = w[key] * __builtin_convertvector(value, pcast_vd);
+        const float *const value = v + key * dim;
+        PCAST_UNROLLED (k, REFERENCE_VECTORS) {
+            const pcast_vd x = w[key] * pcast_vd_from_vf(pcast_vf_load(value + k * PCAST_LANES));
             const pcast_vd s = sum[k] + x, part = s - sum[k];
             rest[k] += (sum[k] - (s - part)) + (x - part);
             sum[k] = s;
         }
     }
-    memcpy(o, sum, sizeof sum);
-    memcpy(lost, rest, sizeof rest);
+    PCAST_UNROLLED (k, REFERENCE_VECTORS) {
+        pcast_vd_store(o + k * PCAST_LANES, sum[k]);
+        pcast_vd_store(lost + k * PCAST_LANES, rest[k]);
+    }
 }
 
 static void reference(double *o, double *lost, const double *w, const float *v, size_t count,
@@ -68,8 +72,8 @@ static inline void add_lanes(const pcast_loss_block *block, size_t i, lane_state
 {
     pcast_vw words;
     memcpy(&words, block->codes + i, sizeof words);
-    const pcast_vu codes = __builtin_convertvector(words, pcast_vu);
-    pcast_vd p = __builtin_convertvector(pcast_vf_load(block->p + i), pcast_vd);
+    const pcast_vu codes = pcast_vu_from_vw(words);
+    pcast_vd p = pcast_vd_from_vf(pcast_vf_load(block->p + i));
     if (block->p_scale != 1)
         p = p / block->p_scale;
     const pcast_vd q = pcast_vd_gather(block->value, codes), difference = p - q;
@@ -77,7 +81,7 @@ static inline void add_lanes(const pcast_loss_block *block, size_t i, lane_state
     lanes->kept += q;
     lanes->error += difference * difference;
     const pcast_vu positive = (pcast_vu)(p > 0), magnitude = codes & (uint64_t)~block->sign;
-    const pcast_vd scaled = __builtin_convertvector(pcast_vf_load(block->scaled + i), pcast_vd);
+    const pcast_vd scaled = pcast_vd_from_vf(pcast_vf_load(block->scaled + i));
     lanes->positive -= positive;
     lanes->flushed -= positive & (pcast_vu)(q == 0);
     lanes->subnormal -= positive & (pcast_vu)(magnitude > 0) &

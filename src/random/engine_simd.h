@@ -27,14 +27,11 @@ static inline pcast_vu multiply(pcast_vu a, uint32_t b)
 static void block_lanes(pcast_stream stream, uint64_t block, pcast_vu words[4])
 {
     uint32_t k0 = (uint32_t)stream.seed, k1 = (uint32_t)(stream.seed >> 32);
-    pcast_vu c[4] = {{0}, {0}, {0}, {0}};
-    for (int lane = 0; lane < PCAST_LANES; lane++) {
-        const uint64_t index = block + (uint64_t)lane;
-        c[0][lane] = stream.trial;
-        c[1][lane] = stream.stream;
-        c[2][lane] = (uint32_t)index;
-        c[3][lane] = index >> 32;
-    }
+    pcast_vu index;
+    for (int lane = 0; lane < PCAST_LANES; lane++)
+        index[lane] = block + (uint64_t)lane;
+    const pcast_vu zero = {0};
+    pcast_vu c[4] = {zero + stream.trial, zero + stream.stream, index & 0xFFFFFFFF, index >> 32};
     for (int round = 0; round < 10; round++) {
         const pcast_vu p0 = multiply(c[0], 0xD2511F53), p1 = multiply(c[2], 0xCD9E8D57);
         c[0] = (p1 >> 32) ^ c[1] ^ k0;
@@ -47,15 +44,31 @@ static void block_lanes(pcast_stream stream, uint64_t block, pcast_vu words[4])
     memcpy(words, c, sizeof c);
 }
 
+/* Lanes of a and b in turn. */
+static inline void store_in_turn(uint64_t *at, pcast_vu a, pcast_vu b)
+{
+#if defined(__AVX512F__)
+    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+    const __m512i high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    _mm512_storeu_si512(at, _mm512_permutex2var_epi64((__m512i)a, low, (__m512i)b));
+    _mm512_storeu_si512(at + 8, _mm512_permutex2var_epi64((__m512i)a, high, (__m512i)b));
+#else
+    const __m256i even = _mm256_unpacklo_epi64((__m256i)a, (__m256i)b);
+    const __m256i odd = _mm256_unpackhi_epi64((__m256i)a, (__m256i)b);
+    _mm256_storeu_si256((__m256i *)(void *)at, _mm256_permute2x128_si256(even, odd, 0x20));
+    _mm256_storeu_si256((__m256i *)(void *)(at + 4), _mm256_permute2x128_si256(even, odd, 0x31));
+#endif
+}
+
 static void blocks(pcast_stream stream, uint64_t block, size_t count, uint32_t *words)
 {
     for (size_t first = 0; first < count; first += PCAST_LANES) {
         const size_t n = count - first < PCAST_LANES ? count - first : PCAST_LANES;
         pcast_vu lanes[4];
+        uint64_t pairs[2 * PCAST_LANES];
         block_lanes(stream, block + first, lanes);
-        for (size_t i = 0; i < n; i++)
-            for (int w = 0; w < 4; w++)
-                words[4 * (first + i) + (size_t)w] = (uint32_t)lanes[w][i];
+        store_in_turn(pairs, lanes[0] | lanes[1] << 32, lanes[2] | lanes[3] << 32);
+        memcpy(words + 4 * first, pairs, n * 4 * sizeof *words);
     }
 }
 
@@ -123,26 +136,53 @@ static void tails(const double *u, size_t n, double *out)
     }
 }
 
+/* (words[i] + 0.5) * 2^-32, and 0.5 behind them up to whole vectors. A word beside the exponent of
+ * 2^52 is 2^52 + word. */
+static void uniforms(const uint32_t *words, size_t n, double *u)
+{
+    for (size_t i = 0; i < n; i += PCAST_LANES) {
+        pcast_vw lanes = {0};
+        if (n - i >= PCAST_LANES)
+            memcpy(&lanes, words + i, sizeof lanes);
+        else
+            memcpy(&lanes, words + i, (n - i) * sizeof *words);
+        const pcast_vu bits = pcast_vu_from_vw(lanes) | pcast_bits_f64(0x1p52);
+        pcast_vd_store(u + i, (((pcast_vd)bits - 0x1p52) + 0.5) * 0x1p-32);
+    }
+}
+
+/* Places and values of those beyond the centre; returns how many. */
+static size_t find_tails(const double *u, size_t n, uint16_t *where, double *tail_u)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i += PCAST_LANES) {
+        const pcast_vd q = pcast_vd_load(u + i) - 0.5;
+        unsigned bits = pcast_vu_bits((pcast_vu)(q < -0.425) | (pcast_vu)(q > 0.425));
+        for (; bits != 0; bits &= bits - 1) {
+            const size_t at = i + (size_t)__builtin_ctz(bits);
+            where[count] = (uint16_t)at;
+            tail_u[count++] = u[at];
+        }
+    }
+    return count;
+}
+
 static void quantile_chunk(const uint32_t *words, size_t n, double *out)
 {
-    double u[CHUNK], x[CHUNK], tail_u[CHUNK], tail_x[CHUNK];
+    double u[CHUNK], x[CHUNK], tail_u[CHUNK + PCAST_LANES], tail_x[CHUNK + PCAST_LANES];
     uint16_t where[CHUNK];
-    size_t count = 0;
-    for (size_t i = 0; i < CHUNK; i++)
-        u[i] = i < n ? ((double)words[i] + 0.5) * 0x1p-32 : 0.5;
-    center(u, CHUNK, x);
-    for (size_t i = 0; i < n; i++) {
-        const double q = u[i] - 0.5;
-        where[count] = (uint16_t)i;
-        tail_u[count] = u[i];
-        count += !(q >= -0.425 && q <= 0.425);
-    }
-    for (size_t i = count; i < CHUNK && i % PCAST_LANES != 0; i++)
+    double *const result = n % PCAST_LANES == 0 ? out : x;
+    uniforms(words, n, u);
+    center(u, n, result);
+    const size_t count = find_tails(u, n, where, tail_u);
+    for (size_t i = count; i % PCAST_LANES != 0; i++)
         tail_u[i] = 0.01;
     tails(tail_u, count, tail_x);
     for (size_t i = 0; i < count; i++)
-        x[where[i]] = tail_x[i];
-    memcpy(out, x, n * sizeof *out);
+        if (where[i] < n)
+            result[where[i]] = tail_x[i];
+    if (result != out)
+        memcpy(out, x, n * sizeof *out);
 }
 
 static void quantiles(const uint32_t *words, size_t n, double *out)

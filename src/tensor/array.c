@@ -4,6 +4,7 @@
 
 #include "base/bits.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,7 @@ static void decode(const pcast_array *array, float *data, size_t count)
 /* Zeroed room for count values, or NULL and a message. */
 static void *allocate(const pcast_array *array, size_t count, size_t size, pcast_error *err)
 {
-    void *memory = calloc(count > 0 ? count : 1, size);
+    void *memory = pcast_alloc_lines(count, size);
     if (memory == NULL)
         pcast_fail(err, PCAST_ERR_MEMORY, "%s: out of memory for %zu elements", array->label,
                    count);
