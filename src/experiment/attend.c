@@ -5,8 +5,8 @@
 
 #include "base/bits.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/fpenv.h"
+#include "base/memory.h"
 #include "experiment/attend_codes.h"
 #include "experiment/attend_view.h"
 #include "experiment/parallel.h"
