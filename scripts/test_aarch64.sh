@@ -1,13 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds for AArch64 with Debian's cross compiler and runs the quick suites under qemu-user. Can be repeated. Exit status 77
-# where the packages cannot be had: nothing was tested.
+# Builds for AArch64 with Debian's cross compiler and runs the suites unit and golden under qemu-user. Can be repeated.
+# Exit status 77 where the packages cannot be had: nothing was tested.
+#
+# usage: test_aarch64.sh [--all]   --all adds cli, fuzz and the unit tests of the suite long
 #
 # The libraries of arm64 are unpacked into a folder of their own. Installing them as foreign packages would not do: libgsl-dev
 # can be there for one architecture only, and this machine's would go.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
+
+case ${1-} in
+'') suites="--no-suite long" ;;
+--all) suites="--suite cli --suite fuzz" ;;
+*) die 2 "unknown option '$1'; usage: test_aarch64.sh [--all]" ;;
+esac
 
 folder=$PWD/build-aarch64-packages
 root=$folder/root
@@ -49,4 +57,5 @@ say "building for AArch64"
     --cross-file scripts/aarch64.ini --cross-file "$folder/root.ini"
 quietly "building" ninja -C build-aarch64
 say "testing under qemu"
-meson test -C build-aarch64 --no-rebuild --print-errorlogs --suite unit --suite golden --suite cli --suite fuzz "$@"
+# shellcheck disable=SC2086  # words
+meson test -C build-aarch64 --no-rebuild --print-errorlogs --suite unit --suite golden $suites

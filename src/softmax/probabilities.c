@@ -99,7 +99,7 @@ static void cast_to_16(const pcast_plan *plan, const float *x, size_t count, uin
 static void no_cast(const float *x, size_t count, uint32_t *codes, float *values)
 {
     for (size_t i = 0; i < count; i++) {
-        codes[i] = pcast_bits_f32(x[i]);
+        codes[i] = pcast_bits_f32(pcast_plain_nan(x[i]));
         values[i] = pcast_decode_f32(PCAST_F32, codes[i]);
     }
 }

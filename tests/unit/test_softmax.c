@@ -299,10 +299,10 @@ static void test_nan_bits(void **state)
                     if (isnan(got) && pcast_bits_f32(got) != 0x7FC00000)
                         fail_msg("%s, kind %d, %s, %zu: NaN 0x%08X", specs[i], kind,
                                  pcast_cpu_name(cpu), c, pcast_bits_f32(got));
-                    *(c < WIDTH ? &seen_o : &seen_lse) += isnan(got) != 0;
+                    *(c < WIDTH ? &seen_o : &seen_lse) += cpu == PCAST_CPU_SCALAR && isnan(got);
                 }
             }
-    assert_true(seen_o > 1000 && seen_lse > 10);
+    assert_true(seen_o > 200 && seen_lse > 5);
 }
 
 static void test_bad_arguments(void **state)
