@@ -74,7 +74,7 @@ static void one_by_one(const bench *self, const bench_case *what)
 
 static void add(bench *self, const operation *o, int data, int level)
 {
-    static const char *const names[] = {"", ", in cache", ", one by one"};
+    static const char *const names[] = {"", " in cache", " one by one"};
     static const char *const data_names[BENCH_DATA] = {"normals", "random bits"};
     const size_t units[] = {self->floats_count, SMALL, BY_ONE};
     bench_case what = {
