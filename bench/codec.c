@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Conversions of arrays: far more numbers than the caches near a core hold, and 2^11 that stay in
  * the first one, beside copying as many floats. */
 #include "bench.h"

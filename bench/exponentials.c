@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* The exponentials of P (binary32) and of the exact reference (binary64), and the normals of the
  * synthetic experiment, on arrays in the first cache.
  *

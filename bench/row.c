@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* The online softmax: dot products and P.V of one block of 128 keys x 128 channels, with one row
  * and with many at once, and whole rows of 4096 keys. The limit is the multiply-adds of Q.K or P.V
  * alone. */
