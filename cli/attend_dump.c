@@ -2,6 +2,8 @@
 /* Intermediate results of attend, collected from the tiles of every row. */
 #include "attend.h"
 
+#include "base/bits.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +64,13 @@ pcast_status attend_dump_init(attend_dump *dump, const pcast_attend_shape *shape
     return PCAST_OK;
 }
 
+/* NaNs all alike: their bits are the processor's. */
+static void copy(float *to, const float *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = pcast_plain_nan(from[i]);
+}
+
 void attend_dump_tile(void *context, size_t row, const pcast_tile *tile)
 {
     const attend_dump *dump = context;
@@ -73,13 +82,13 @@ void attend_dump_tile(void *context, size_t row, const pcast_tile *tile)
     if (m != NULL)
         m[at] = tile->m;
     if (l != NULL)
-        l[at] = tile->l;
+        copy(&l[at], &tile->l, 1);
     if (p != NULL)
-        memcpy(p + key, tile->p, tile->count * sizeof *p);
+        copy(p + key, tile->p, tile->count);
     if (p8 != NULL)
         memcpy(p8 + key, tile->p8, tile->count * sizeof *p8);
     if (o != NULL)
-        memcpy(o + at * dump->dim, tile->o, dump->dim * sizeof *o);
+        copy(o + at * dump->dim, tile->o, dump->dim);
 }
 
 void attend_dump_free(attend_dump *dump)

@@ -179,6 +179,8 @@ static const struct argp sweep_argp = {
 static int check_kind(const sweep_options *options, int tensors)
 {
     const cli_grid *grid = &options->grid;
+    if (options->sigma > 0 && options->draw != PCAST_DRAW_NORMAL)
+        return cli_fail(EXIT_USAGE, options->name, "--sigma: --draw draws no scores");
     if (!tensors) {
         if (options->input.layers.count > 0 || options->source != NULL ||
             options->softmax_scale > 0)

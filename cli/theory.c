@@ -254,6 +254,16 @@ static void write_accumulation(const theory_options *options, csv_writer *csv)
 static int resolve_accumulation(theory_options *options)
 {
     cli_grid *grid = &options->grid;
+    const char *unused = grid->delta_text.count > 0                  ? "delta"
+                         : grid->sinks_text.count > 0                ? "sinks"
+                         : grid->fields[PCAST_FIELD_ORDER].count > 0 ? "order"
+                         : options->sigma_text.count > 0             ? "sigma"
+                         : options->tau > 0                          ? "tau"
+                         : options->closed                           ? "closed"
+                         : options->spread                           ? "spread"
+                                                                     : NULL;
+    if (unused != NULL)
+        return cli_fail(EXIT_USAGE, options->name, "--%s: does not go with --accumulation", unused);
     int code = grid_set_defaults(grid, "fa3,fa3-vllm", PCAST_FIELD_SCALE, "1,256,448");
     if (code == EXIT_OK)
         code = grid_set_defaults(grid, NULL, PCAST_FIELD_SEMANTICS, "hardware");

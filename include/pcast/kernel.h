@@ -260,7 +260,7 @@ enum {
     PCAST_PROMOTION_NEVER = 0,
     PCAST_PROMOTION_TILE = -1,
     PCAST_PROMOTION_MAX = 1 << 16,
-    PCAST_SPEC_MAX = 1024,       /* bytes of a SPEC, its end included */
+    PCAST_SPEC_MAX = 1024, /* bytes of a SPEC, its end included */
 };
 
 /* Formats of results. */
@@ -286,9 +286,9 @@ typedef struct pcast_kernel {
     pcast_scale_at scale_at;
     pcast_exponent exponent;
     pcast_exp_unit exp_unit;
-    /* fa4_mix: of the columns of every 32, those whose number modulo poly_freq is among the last
-     * four take the polynomial, save in the first poly_start groups of 32 and in the last. 0: as
-     * the kernel has it at head dimension 128, 8 under a causal mask and 10 without. */
+    /* fa4_mix: of the columns of every 32, those whose number modulo poly_freq (4 to 64) is among
+     * the last four take the polynomial, save in the first poly_start groups of 32 and in the last.
+     */
     size_t poly_freq, poly_start;
     pcast_bias bias;
     pcast_correction correction;

@@ -32,7 +32,8 @@ typedef struct pcast_row_input {
     size_t first_visible; /* 0 for no window */
 } pcast_row_input;
 
-/* What the kernel held right after one KV block, for an observer. */
+/* What the kernel held right after one KV block, for an observer. A NaN's sign and payload are the
+ * processor's own here. */
 typedef struct pcast_tile {
     size_t first_key;
     size_t count;          /* keys in this block, masked ones included */
@@ -51,6 +52,7 @@ typedef struct pcast_tile {
 
 typedef void pcast_tile_observer(void *context, const pcast_tile *tile);
 
+/* A NaN is 0x7FC00000. */
 typedef struct pcast_row_output {
     float m, l; /* final running maximum and row sum, of the last split */
     float lse;  /* log-sum-exp of the row, in nats or in base 2 as the kernel says */

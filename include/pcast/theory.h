@@ -139,20 +139,22 @@ typedef struct pcast_theory_chain {
     int result_bits;    /* kept behind the point of the accumulator; <= F */
     double step;        /* addends that join the accumulator at once */
     double tile;        /* keys whose sum from zero is added in FP32; 0: one accumulator for all */
+    double block;       /* keys per KV block: a multiple of tile, and tile or block of step */
+    int tail_first;     /* a short block comes first, as in reverse order; else last */
     double addend;      /* their value, a number of E4M3 above 0 */
 } pcast_theory_chain;
 
 /* The chain of a kernel's P.V under hardware semantics; its block must be resolved. Returns 0 where
  * there is none: no tensor core with an FP32 accumulator, one that adds it late, splits, P not cast
- * at the end, a block of no whole steps. */
+ * at the end, S that is cast to zero, a block of no whole steps or promoted parts. */
 int pcast_theory_chain_of(const pcast_kernel *kernel, pcast_theory_chain *chain);
 
-/* Share of keys * addend that the sum holds; keys >= 1, whole. NaN outside the domain. To the bit
- * what the hardware does where `tile` is a multiple of `step`, or 0. */
+/* Share of keys * addend that the sum holds, which FP32's rounding may bring above 1; keys >= 1,
+ * whole. NaN outside the domain. To the bit what the instructions give. */
 double pcast_theory_chain_kept(const pcast_theory_chain *chain, double keys);
 
-/* Fewest keys of which that share is at most 1 - loss, 0 < loss < 1, to within one step;
- * infinity where 2^48 keys do not lose it. */
+/* Fewest keys of which that share is off from 1 by `loss`, 0 < loss < 1, to within one step, or
+ * with promotion whole tiles; infinity where 2^48 keys are not off by it. */
 double pcast_theory_chain_keys(const pcast_theory_chain *chain, double loss);
 
 /* ---- The grid of E4M3 under S ---- */

@@ -30,6 +30,13 @@ static inline float pcast_f32_from_bits(uint32_t u)
     return x;
 }
 
+/* A NaN as results show it: quiet, positive, without payload. IEEE 754 leaves the sign and payload
+ * of an operation's NaN to the processor, and their operands' order to the compiler. */
+static inline float pcast_plain_nan(float x)
+{
+    return x != x ? pcast_f32_from_bits(0x7FC00000) : x;
+}
+
 static inline uint64_t pcast_bits_f64(double x)
 {
     uint64_t u;

@@ -5,8 +5,8 @@
 
 #include "base/bits.h"
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/fpenv.h"
+#include "base/memory.h"
 #include "experiment/attend_codes.h"
 #include "experiment/attend_view.h"
 #include "experiment/parallel.h"
@@ -270,7 +270,8 @@ static void finish_outputs(const attend_run *self, workspace *space, const pcast
         pcast_round_output(self->kernel->out_format, space->row.o, dim);
     }
     if (self->prepared.k_mean != NULL)
-        space->row.lse = space->row.lse + mean_correction(self, space, head, place->exact_q);
+        space->row.lse =
+            pcast_plain_nan(space->row.lse + mean_correction(self, space, head, place->exact_q));
     memcpy(place->o, space->row.o, dim * sizeof *place->o);
     self->result->lse[place->row] = space->row.lse;
 }

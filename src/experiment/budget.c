@@ -50,7 +50,7 @@ pcast_kernel pcast_budget_kernel(const pcast_kernel *kernel, pcast_budget_stage 
         exact.sum_order = PCAST_SUM_ORDER_FP64;
         break;
     case PCAST_BUDGET_OUTPUT:
-        exact.out_format = PCAST_OUTPUT_F32;
+        exact.out_format = exact.partials = PCAST_OUTPUT_F32;
         exact.reciprocal = PCAST_RECIPROCAL_DIV;
         break;
     default:

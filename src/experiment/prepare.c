@@ -127,8 +127,14 @@ static void quantise_heads(const job *self, float *amax)
         else if (self->granularity == PCAST_SCALE_HEAD)
             amax[i] = head_amax(self, i / heads, i % heads, 0, valid_tokens(self, i / heads));
     }
-    for (size_t i = 0; i < self->batch * heads; i++)
-        quantise_tokens(self, i / heads, i % heads, 0, valid_tokens(self, i / heads), amax[i]);
+    for (size_t i = 0; i < self->batch * heads; i++) {
+        const size_t batch = i / heads, valid = valid_tokens(self, batch);
+        const size_t all = pcast_sequence_of(self->view, self->starts, batch).count;
+        quantise_tokens(self, batch, i % heads, 0, valid, amax[i]);
+        for (size_t t = valid; t < all; t++) /* the head's descale, also of one without tokens */
+            self->descale[pcast_token_index(self->view, self->starts, batch, t) * heads +
+                          i % heads] = pcast_descale(amax[i], self->range);
+    }
 }
 
 static void quantise_rows(const job *self, size_t batch, size_t head)

@@ -107,14 +107,18 @@ static const pcast_preset presets[] = {
      .caveats = "offset 4 is for E4M3, with p_format=e5m2 it is 8 (scale=256); polynomial as fa4",
      UNIT_POWER},
     {.name = "fa4",
-     .kernel = {FA4, UNITS(FA4_MIX, RCP_APPROX, FA4, BLACKWELL_TCGEN05), .poly_start = 1,
+     .kernel = {FA4, UNITS(UNSETTLED, RCP_APPROX, FA4, BLACKWELL_TCGEN05), .poly_start = 1,
                 .scale = 256},
      .source = FLASH_ATTENTION "flash_attn/cute/softmax.py, flash_fwd_sm100.py (#2731)",
      .date = "2026-08-15",
-     .caveats = "some columns take a degree-3 polynomial for exp2",
+     .caveats =
+         "some columns take a degree-3 polynomial for exp2, which ones depends on head dimension, "
+         "mask and launch: exp_unit=fa4_mix;poly_freq=10 (head dim 128, not causal, two CTAs), 8 "
+         "(causal), 16 (others); masked blocks and SM103 take ex2 throughout; max*c - 8 may be one "
+         "fma (bias=fma)",
      UNIT_POWER},
     {.name = "fa4-vllm",
-     .kernel = {FA4, UNITS(FA4_MIX, RCP_APPROX, FA4, BLACKWELL_TCGEN05), .poly_start = 1,
+     .kernel = {FA4, UNITS(UNSETTLED, RCP_APPROX, FA4, BLACKWELL_TCGEN05), .poly_start = 1,
                 .scale = 256, .rescale_threshold = 0.75f},
      .source = FLASH_ATTENTION_VLLM "flash_attn/cute/flash_fwd_sm100.py (#166)",
      .date = "2026-08-06",
@@ -196,22 +200,25 @@ static const pcast_preset presets[] = {
      .source = SAGE_ATTENTION "qk_int_sv_f8_cuda_sm89.cuh",
      .date = "2026-01-17",
      .caveats = "causal is mask=causal_top_left; scores of the last two tiles are scaled before "
-                "the fma; sm_90 has block=128",
+                "the fma; sm_90 has block=128;machine=hopper-wgmma",
      UNIT_EXACT("2^8.807 is cast to 448: 1.000246, which the output format does not show")},
     {.name = "sage2-fp32x2",
      .kernel = {SAGE2, .accumulator = PCAST_ACCUMULATOR_TENSOR_CORE,
                 .promotion = PCAST_PROMOTION_TILE},
      .source = SAGE_ATTENTION "attn_utils.cuh, inst_buf",
      .date = "2026-01-17",
-     .caveats = "as sage2-fp32; sm_90 (block=128) always accumulates like this",
+     .caveats =
+         "as sage2-fp32; sm_90 (block=128;machine=hopper-wgmma) always accumulates like this",
      UNIT_EXACT("2^8.807 is cast to 448: 1.000246, which the output format does not show")},
     {.name = "sage2pp",
      .kernel = {SAGE2, .accumulator = PCAST_ACCUMULATOR_FP16, .promotion = PCAST_PROMOTION_TILE,
                 .v_range = 2.25f},
      .source = SAGE_ATTENTION "attn_utils.cuh, fp32+fp16",
      .date = "2026-01-17",
-     .caveats = "as sage2-fp32; V is scaled to at most 2.25 so that a tile of 64 keys stays below "
-                "65504; FP16 rounds once per instruction of 32 keys in the kernel, per key here",
+     .caveats =
+         "as sage2-fp32; V is scaled to at most 2.25 so that a tile of 64 keys stays below "
+         "65504; FP16 rounds once per instruction of 32 keys: so under hardware semantics, else "
+         "per key",
      UNIT_EXACT("2^8.807 is cast to 448: 1.000246, which the output format does not show")},
     {.name = "hpc-ops-2026-01",
      .kernel = {HPC_OPS, .block = 64, .query_block = 1, .scale = 1, .lse = PCAST_LSE_BASE_E},

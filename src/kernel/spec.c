@@ -97,6 +97,17 @@ pcast_status pcast_kernel_check_given(const pcast_kernel *kernel, uint64_t given
     static const pcast_field hardware[] = {PCAST_FIELD_EXP_UNIT,   PCAST_FIELD_POLY_FREQ,
                                            PCAST_FIELD_POLY_START, PCAST_FIELD_RECIPROCAL,
                                            PCAST_FIELD_SUM_ORDER,  PCAST_FIELD_MACHINE};
+    const int machine = kernel->accumulator == PCAST_ACCUMULATOR_TENSOR_CORE ||
+                        kernel->accumulator == PCAST_ACCUMULATOR_FP16;
+    for (int f = 0; kernel->semantics == PCAST_SEMANTICS_HARDWARE && f < PCAST_FIELD_COUNT; f++) {
+        const int poly = f == PCAST_FIELD_POLY_FREQ || f == PCAST_FIELD_POLY_START;
+        if (((given >> f) & 1) && poly && kernel->exp_unit != PCAST_EXP_UNIT_FA4_MIX)
+            return pcast_fail(err, PCAST_ERR_VALUE, "%s: does nothing without exp_unit=fa4_mix",
+                              pcast_fields[f].name);
+        if (((given >> f) & 1) && f == PCAST_FIELD_MACHINE && !machine)
+            return pcast_fail(err, PCAST_ERR_VALUE,
+                              "machine: does nothing without accumulator=tensor_core or fp16");
+    }
     if (kernel->semantics == PCAST_SEMANTICS_HARDWARE)
         return PCAST_OK;
     for (size_t i = 0; i < sizeof hardware / sizeof hardware[0]; i++)

@@ -187,11 +187,12 @@ static pcast_status check_units(const pcast_kernel *k, pcast_error *err)
         {natural && !expf && !fixed,
          "exp_unit: computes exp2, but exponent=natural needs exact, expf or expf_fast"},
         {!natural && expf, "exp_unit: computes exp, but the exponent is to base 2"},
-        {k->exp_unit == PCAST_EXP_UNIT_FA4_MIX && k->poly_freq > 0 && k->poly_freq < 4,
-         "poly_freq: four columns of each run of poly_freq take the polynomial; 0, or 4 to 64"},
+        {k->exp_unit == PCAST_EXP_UNIT_FA4_MIX && k->poly_freq < 4,
+         "poly_freq: exp_unit=fa4_mix gives four columns of each run of poly_freq, 4 to 64, to the "
+         "polynomial; the kernel has 10, 8 or 16"},
         {k->sum_order != PCAST_SUM_ORDER_REFERENCE && k->sum_order != PCAST_SUM_ORDER_FP64 &&
              k->sum_order != PCAST_SUM_ORDER_UNSETTLED && k->row_sum == PCAST_ROW_SUM_CAST,
-         "sum_order: with row_sum=cast the tensor core adds; reference or fp64"},
+         "sum_order: with row_sum=cast no thread adds; reference or fp64"},
     };
     return CHECK_RULES(rules, err);
 }
@@ -214,6 +215,9 @@ static pcast_status check_available(const pcast_kernel *k, pcast_error *err)
          "sum_order: not settled by this kernel's sources; give sum_order=fa3 or another"},
         {machine && k->machine == PCAST_MACHINE_UNSETTLED,
          "machine: not settled by this kernel's sources; give machine=hopper-wgmma or another"},
+        {machine && k->row_sum == PCAST_ROW_SUM_CAST && k->sum_order != PCAST_SUM_ORDER_FP64,
+         "row_sum: a sum of casts is the tensor core's, which is not modelled; only "
+         "sum_order=fp64"},
         {machine && !p_fp8, "p_format: hardware semantics multiplies P in e4m3 or e5m2 only"},
         {machine && !v_fp8, "qkv: hardware semantics multiplies V in e4m3 or e5m2 only"},
     };

@@ -86,6 +86,8 @@ float pcast_merge_splits(pcast_row *row)
 
 void pcast_round_output(pcast_output format, float *values, size_t count)
 {
+    for (size_t i = 0; i < count; i++)
+        values[i] = pcast_plain_nan(values[i]);
     if (format == PCAST_OUTPUT_F32)
         return;
     const pcast_format to = format == PCAST_OUTPUT_BF16 ? PCAST_BF16 : PCAST_F16;

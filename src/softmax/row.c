@@ -247,7 +247,7 @@ void pcast_row_finish(pcast_row *row, int sees_keys)
             row->o[c] = zero ? 0.0f : NAN;
         lse = pcast_sink_lse(row->plan);
     }
-    row->lse = pcast_returned_lse(row->plan, lse);
+    row->lse = pcast_plain_nan(pcast_returned_lse(row->plan, lse));
     pcast_round_output(kernel->out_format, row->o, row->dim); /* 4.10 */
 }
 
@@ -366,7 +366,7 @@ pcast_status pcast_softmax_row(const pcast_kernel *kernel, pcast_cpu cpu,
         pcast_row_run(&call.row, &keys, scores, values, observer, context, &call.scratch);
         pcast_fpenv_leave(&env);
         output->m = call.row.m;
-        output->l = call.row.l;
+        output->l = pcast_plain_nan(call.row.l);
         output->lse = call.row.lse;
         memcpy(output->o, call.row.o, input->dim * sizeof *output->o);
     }

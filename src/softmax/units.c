@@ -29,8 +29,7 @@ float pcast_unit_exp2(const pcast_plan *plan, float x)
 static int is_polynomial(const pcast_kernel *kernel, size_t column)
 {
     enum { GROUP = 32, POLYNOMIALS = 4 };
-    const size_t by_mask = kernel->mask == PCAST_MASK_NONE ? 10 : 8;
-    const size_t freq = kernel->poly_freq > 0 ? kernel->poly_freq : by_mask;
+    const size_t freq = kernel->poly_freq;
     const size_t group = column / GROUP, pair = column % GROUP / 2 * 2;
     return group >= kernel->poly_start && (group + 1) * GROUP < kernel->block &&
            pair % freq >= freq - POLYNOMIALS;

@@ -9,6 +9,9 @@
 #include <float.h>
 #include <math.h>
 
+/* Keys beyond which no loss is looked for. */
+#define MOST_KEYS 0x1p48
+
 static double cut(double x, double unit)
 {
     return floor(x / unit) * unit;
@@ -50,39 +53,88 @@ static double run(const pcast_theory_chain *chain, double c, double steps)
     return c;
 }
 
-/* Keys in one accumulator, from zero. */
-static double chain_sum(const pcast_theory_chain *chain, double keys)
+/* More keys into an accumulator: whole steps, then what is left in one. */
+static double add_keys(const pcast_theory_chain *chain, double c, double keys)
 {
     const double steps = floor(keys / chain->step), rest = keys - steps * chain->step;
-    const double c = run(chain, 0, steps);
+    c = run(chain, c, steps);
     return rest > 0 ? step(chain, c, rest) : c;
 }
 
-/* Tiles of the sum `tile` added in FP32, to nearest; ties go to even, which is where they stay. */
-static double promoted(double o, double tile, double tiles)
+/* Sums of tiles in FP32, to nearest. While o stays within one binade and two additions in a row add
+ * the same, so does every other. */
+typedef struct tile_sum {
+    double o, done; /* the sum, and how many tiles are in it */
+} tile_sum;
+
+static double error_of(const tile_sum *sum, double more, double added, double ideal)
 {
-    while (tiles > 0) {
-        const double next = (double)(float)(o + tile), added = next - o;
-        if (added == 0)
-            return o;
-        const double bulk = fmin(tiles - 1, ceil((2 * binade(next) - next) / added) - 1);
-        const double again = (double)(float)(next + tile) - next;
-        if (bulk < 2 || o == 0 || binade(o) != binade(next) || again != added) {
-            o = next;
-            tiles -= 1;
-        } else {
-            o += bulk * added;
-            tiles -= bulk;
-        }
+    return fabs(1 - (sum->o + more * added) / ((sum->done + more) * ideal));
+}
+
+/* The fewest of 1 .. bulk further tiles at which the error, monotonic between, is `loss`. */
+static double first_of(const tile_sum *sum, double bulk, double added, double ideal, double loss)
+{
+    double low = 0, high = bulk;
+    while (high - low > 1) {
+        const double middle = floor((low + high) / 2);
+        if (error_of(sum, middle, added, ideal) >= loss)
+            high = middle;
+        else
+            low = middle;
     }
-    return o;
+    return high;
+}
+
+/* Adds up to `tiles`; loss above 0 stops where |1 - sum / (done * ideal)| reaches it, and returns 1
+ * then. */
+static int add_tiles(tile_sum *sum, double tile, double tiles, double ideal, double loss)
+{
+    const double end = sum->done + tiles;
+    while (sum->done < end) {
+        const double next = (double)(float)(sum->o + tile), added = next - sum->o;
+        const double again = (double)(float)(next + tile) - next;
+        double bulk = 1;
+        if (added == 0)
+            bulk = end - sum->done;
+        else if (sum->o > 0 && again == added && binade(sum->o) == binade(next))
+            bulk = fmin(end - sum->done, fmax(1, ceil((2 * binade(next) - next) / added) - 1));
+        if (loss > 0 && error_of(sum, bulk, added, ideal) >= loss) {
+            sum->done += first_of(sum, bulk, added, ideal, loss);
+            return 1;
+        }
+        sum->o += bulk * added;
+        sum->done += bulk;
+    }
+    return 0;
+}
+
+/* The sum of so many keys; a short block comes first in reverse order. */
+static double sum_of(const pcast_theory_chain *chain, double keys)
+{
+    const double tail = fmod(keys, chain->block), body = keys - tail;
+    if (chain->tile == 0)
+        return chain->tail_first ? add_keys(chain, add_keys(chain, 0, tail), body)
+                                 : add_keys(chain, add_keys(chain, 0, body), tail);
+    const double tile = add_keys(chain, 0, chain->tile);
+    const double in_tail = floor(tail / chain->tile), rest = tail - in_tail * chain->tile;
+    const double last = rest > 0 ? add_keys(chain, 0, rest) : 0;
+    tile_sum sum = {0};
+    if (chain->tail_first) {
+        add_tiles(&sum, tile, in_tail, 0, 0);
+        sum.o = (double)(float)(sum.o + last);
+    }
+    add_tiles(&sum, tile, (chain->tail_first ? 0 : in_tail) + body / chain->tile, 0, 0);
+    return chain->tail_first ? sum.o : (double)(float)(sum.o + last);
 }
 
 static int valid(const pcast_theory_chain *chain)
 {
+    const double tile = chain->tile > 0 ? chain->tile : chain->step;
     return chain->addend > 0 && chain->addend <= FLT_MAX && chain->step >= 1 && chain->tile >= 0 &&
            chain->alignment_bits >= chain->result_bits && chain->result_bits >= 1 &&
-           chain->alignment_bits <= 25;
+           chain->alignment_bits <= 25 && chain->block >= tile && fmod(chain->block, tile) == 0 &&
+           fmod(tile, chain->step) == 0;
 }
 
 int pcast_theory_chain_of(const pcast_kernel *kernel, pcast_theory_chain *chain)
@@ -101,45 +153,47 @@ int pcast_theory_chain_of(const pcast_kernel *kernel, pcast_theory_chain *chain)
         .result_bits = machine->f32.fraction,
         .step = machine->products,
         .tile = kernel->promotion == PCAST_PROMOTION_NEVER ? 0 : (double)kernel->block,
+        .block = (double)kernel->block,
+        .tail_first = kernel->order == PCAST_ORDER_REVERSE,
         .addend = (double)pcast_decode_f32(PCAST_E4M3, code),
     };
     if (kernel->promotion > 0 &&
         (double)kernel->promotion * PCAST_TENSOR_CORE_KEYS < (double)kernel->block)
         chain->tile = (double)kernel->promotion * PCAST_TENSOR_CORE_KEYS;
-    return !machine->late_accumulator && chain->addend > 0 &&
-           kernel->block % (size_t)machine->products == 0;
+    return !machine->late_accumulator && valid(chain);
 }
 
 double pcast_theory_chain_kept(const pcast_theory_chain *chain, double keys)
 {
     if (!valid(chain) || !(keys >= 1) || keys != floor(keys))
         return NAN;
-    double sum;
-    if (chain->tile > 0) {
-        const double tiles = floor(keys / chain->tile), rest = keys - tiles * chain->tile;
-        sum = promoted(0, chain_sum(chain, chain->tile), tiles);
-        if (rest > 0)
-            sum = (double)(float)(sum + chain_sum(chain, rest));
-    } else {
-        sum = chain_sum(chain, keys);
-    }
-    return sum / (keys * chain->addend);
+    return sum_of(chain, keys) / (keys * chain->addend);
 }
 
 double pcast_theory_chain_keys(const pcast_theory_chain *chain, double loss)
 {
     if (!valid(chain) || !(loss > 0 && loss < 1))
         return NAN;
+    if (chain->tile > 0) {
+        tile_sum sum = {0};
+        const double tile = add_keys(chain, 0, chain->tile), ideal = chain->tile * chain->addend;
+        return add_tiles(&sum, tile, MOST_KEYS / chain->tile, ideal, loss) ? sum.done * chain->tile
+                                                                           : INFINITY;
+    }
+    /* With a short block at the end the share only falls: increments never rise from one binade to
+     * the next. */
+    pcast_theory_chain falling = *chain;
+    falling.tail_first = 0;
     double low = 0, high = 1;
-    while (pcast_theory_chain_kept(chain, high) > 1 - loss) {
+    while (pcast_theory_chain_kept(&falling, high) > 1 - loss) {
         low = high;
         high *= 2;
-        if (high > 0x1p48)
+        if (high > MOST_KEYS)
             return INFINITY;
     }
     while (high - low > 1) {
         const double middle = floor((low + high) / 2);
-        if (pcast_theory_chain_kept(chain, middle) > 1 - loss)
+        if (pcast_theory_chain_kept(&falling, middle) > 1 - loss)
             low = middle;
         else
             high = middle;

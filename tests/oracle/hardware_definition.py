@@ -50,7 +50,7 @@ def columns(terms):
 
 
 class RowSum:
-    """12.3: how a split starts, what a block adds to the state, and the sum that it stands for. Here both are the same."""
+    """12.3: how a split starts, what a block adds to the state, and the sum that it stands for; here it is the sum."""
 
     def start(self, l, sink):
         return F32(l)
@@ -159,7 +159,7 @@ class HardwareHead(Head):
             return super().p_exponential(arguments)
         if f.exp_unit == "fa4_mix":
             i = np.arange(len(arguments))
-            frequency = int(f.poly_freq) or (8 if f.mask.startswith("causal") else 10)
+            frequency = int(f.poly_freq)
             group, last = i // 32, -(-f.block // 32) - 1
             poly = (group >= int(f.poly_start)) & (group < last) & (i // 2 * 2 % 32 % frequency >= frequency - 4)
             EVENTS["fa4_mix by the polynomial"] += np.count_nonzero(poly)

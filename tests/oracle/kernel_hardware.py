@@ -10,8 +10,6 @@ of tensor_core_model.py. Fails too if a choice or a situation never came up.
 usage: kernel_hardware.py PCAST [PROBLEMS [SEED]]; exit 77 (skipped) where a package is missing.
 """
 import collections
-import re
-import subprocess
 import sys
 import tempfile
 
@@ -22,23 +20,23 @@ from kernel_model import COUNTS, CHOICES, Problem, Spec
 import numpy as np
 
 import tensor_core_integers
-from exact_numbers import F32, FORMATS
+from exact_numbers import F32, FORMATS, ONE
 from kernel_definition import EVENTS
 
-SETTLED = ["fa3", "fa3-vllm", "fa4", "fa4-vllm", "flashinfer-fa3", "sage2-fp32", "sage2-fp32x2", "sage2pp", "hpc-ops",
+SETTLED = ["fa3", "fa3-vllm", "flashinfer-fa3", "sage2-fp32", "sage2-fp32x2", "sage2pp", "hpc-ops",
            "hpc-ops-2026-01"]
 UNITS = {field: values.split() for field, values in {
     "exp_unit": "exact ex2 fa4_poly3 fa4_poly5 fa4_mix expf expf_fast", "reciprocal": "div rcp_approx",
     "sum_order": "reference fa3 fa4 fmha_v2 sage hpc_ops fp64",
     "machine": "hopper-wgmma ada-mma hopper-mma blackwell-tcgen05",
-    "poly_freq": "0 4 5 8 10 16 17 31 32 64", "poly_start": "0 0 1 2"}.items()}
+    "poly_freq": "4 5 8 10 16 17 31 32 64", "poly_start": "0 0 1 2"}.items()}
 FP8 = ("e4m3", "e5m2")
 FLOATS = ("f32", "f16", "bf16", "e4m3fnuz", "e5m2fnuz")
 SITUATIONS = ["sequences without keys", "dimension beyond one instruction", "dimension no multiple of 32",
               "block beyond one instruction", "block no multiple of 8", "grouped queries", "FP8 codes", "FP8 as floats",
               "NaN or infinity in Q, K or V", "fa4_mix by the polynomial", "fa4_mix by ex2", "learned sink", "mask",
               "splits merged", "partition", "several blocks", "maximum kept stale", "alpha between 0 and 1",
-              "p flushed", "p saturated"]
+              "p flushed", "p saturated", "subnormal factor of expf_fast"]
 
 
 class HardwareProblem(Problem):
@@ -94,6 +92,34 @@ class HardwareProblem(Problem):
                 self.give(f"cu-seqlens-{name}", np.append(0, np.cumsum(lengths)).astype(np.int32))
 
 
+class FarProblem(HardwareProblem):
+    """A second half of keys that scores 96 nats more and has V = 0: the factor for the first half is subnormal, and
+    what it leaves of O is seen."""
+    lengths = ((4, 40),)
+    descaled = 0
+
+    def draw_scales(self, pick):
+        super().draw_scales(pick)
+        if self.softmax_scale is None:
+            self.arguments += ["--softmax-scale", ""]
+        self.softmax_scale = ONE
+        self.arguments[self.arguments.index("--softmax-scale") + 1] = "1"
+        self.block = max(self.keys) // 2
+
+    def save_tensors(self, pick, q, k, v):
+        for tensor in (q, k):
+            tensor[...] = 0
+        q[..., 0], k[..., :self.block, 0], v[..., self.block:, :] = 1, -96, 0
+        super().save_tensors(pick, q, k, v)
+
+    def spec(self, preset):
+        spec = Spec("paper", preset)
+        spec.given = {"semantics": "hardware", "qkv": self.qkv, "exp_unit": "expf_fast", "block": str(self.block),
+                      "accumulator": str(self.random.choice(["fp32_fma", "fp64"])), "out_format": "f32",
+                      "sum_order": str(self.random.choice(UNITS["sum_order"]))}
+        return spec
+
+
 class AsItIs(Spec):
     """A preset under `--semantics hardware`, with no field changed but those given."""
 
@@ -108,7 +134,8 @@ def draw_value(field, random):
 
 
 def draw_block(random, keys):
-    return str(random.choice([8, 16, 17, 24, 32, 40, 64, 72, 96, 128, *np.maximum(1, keys // random.integers(2, 8, 5))]))
+    parts = np.maximum(1, keys // random.integers(2, 8, 5))
+    return str(random.choice([8, 16, 17, 24, 32, 40, 64, 72, 96, 128, *parts]))
 
 
 def draw_spec(random, presets, keys, qkv):
@@ -145,6 +172,11 @@ def draw_spec(random, presets, keys, qkv):
     for field in changed:
         if field not in drawn:
             spec.set(str(field), draw_value(str(field), random))
+    for field in UNITS:  # one that does nothing is refused
+        if idle(field, spec.fields):
+            spec.given.pop(field, None)
+    if spec.fields["exp_unit"] == "fa4_mix" and spec.fields["poly_freq"] == "0":
+        spec.set("poly_freq", draw_value("poly_freq", random))
     return spec
 
 
@@ -162,6 +194,8 @@ def attend_accepted(pcast, problem, random, presets):
             if results in ("qkv", "semantics"):
                 break
             spec.given.pop(results, None)
+            if idle(results, spec.fields):
+                continue
             if random.random() < 0.8 or spec.fields[results] == "unsettled":
                 spec.set(results, draw_value(results, random))
 
@@ -180,6 +214,11 @@ def draw_problem(pcast, random, folder, presets):
         if isinstance(results, str):
             sys.exit(f"refused: {spec}: {results}")
         return problem, spec, results
+    if random.random() < 0.02:
+        problem = FarProblem(random, folder, str(random.choice(FP8)), False)
+        spec = problem.spec(presets["paper"])
+        EVENTS["subnormal factor of expf_fast"] += 1
+        return problem, spec, model.attend(pcast, problem, spec)
     qkv = str(random.choice([*FP8 * 3, "int8", random.choice(FLOATS)]))
     problem = HardwareProblem(random, folder, qkv, random.random() < 0.1)
     return problem, *attend_accepted(pcast, problem, random, presets)
@@ -260,8 +299,8 @@ def main():
         count_choices(exercised, problem, spec)
         count_situations(problem, spec)
     missing = report(exercised)
-    print(f"kernel hardware: {problems} problems, {COUNTS['numbers']} numbers, {COUNTS['SPECs refused']} SPECs refused; "
-          f"{len(wrong)} problems differ {wrong}; never exercised: {', '.join(missing) or 'nothing'}")
+    print(f"kernel hardware: {problems} problems, {COUNTS['numbers']} numbers, "
+          f"{COUNTS['SPECs refused']} SPECs refused; {len(wrong)} problems differ {wrong}; never exercised: {', '.join(missing) or 'nothing'}")
     sys.exit(1 if wrong or missing or wrong_dots else 0)
 
 

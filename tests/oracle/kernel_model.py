@@ -322,11 +322,13 @@ def definition_of(fields):
 
 
 def head_of(fields, problem, b, h, sink):
-    return definition_of(fields)(fields, problem.dim, problem.softmax_scale, [descale[b, h] for descale in problem.descales], sink)
+    descales = [descale[b, h] for descale in problem.descales]
+    return definition_of(fields)(fields, problem.dim, problem.softmax_scale, descales, sink)
 
 
 def attend(pcast, problem, spec, refusals={}):
-    """The results of pcast; where it refuses the SPEC, the field that its message names, or one by the message's text."""
+    """The results of pcast; where it refuses the SPEC, the field that its message names, or that `refusals` has for a
+    message's text."""
     out, lse = (os.path.join(problem.folder, name) for name in ("o.npy", "lse.npy"))
     arguments = [pcast, "attend", "--kernel", str(spec), *problem.arguments, "-o", out, "--dump", ",".join(DUMPS),
                  "--metrics", os.path.join(problem.folder, "metrics.csv")]

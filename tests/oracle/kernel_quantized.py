@@ -146,8 +146,8 @@ def main():
             if not field[0] in "qkv" or field[1:] != "_scale" or not problem.given[field[0]]:
                 exercised[field, value] += 1
     missing = report(exercised)
-    print(f"kernel quantized: {problems} problems, {COUNTS['numbers']} numbers, {COUNTS['SPECs refused']} SPECs refused; "
-          f"{len(wrong)} problems differ {wrong}; never exercised: {', '.join(missing) or 'nothing'}")
+    print(f"kernel quantized: {problems} problems, {COUNTS['numbers']} numbers, "
+          f"{COUNTS['SPECs refused']} SPECs refused; {len(wrong)} problems differ {wrong}; never exercised: {', '.join(missing) or 'nothing'}")
     sys.exit(1 if wrong or missing else 0)
 
 

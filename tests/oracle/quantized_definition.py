@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Section 9 of docs/numerics.md, for kernel_quantized.py: K's mean, rotation, scales and casts of a problem's tensors."""
+"""Section 9 of docs/numerics.md, for kernel_quantized.py: K's mean, rotation, scales and casts of tensors."""
 import math
 
 import numpy as np
@@ -91,8 +91,8 @@ def cast(numbers, descales, name):
 
 
 class Quantized:
-    """The tensors of a problem as a kernel with these fields reads them: each sequence's heads, and descales by token of
-    Q and K, by token or channel of V."""
+    """The tensors of a problem as a kernel with these fields reads them: each sequence's heads, and descales by token
+    of Q and K, by token or channel of V."""
 
     def __init__(self, problem, fields, block, scale_rows):
         self.problem, self.fields = problem, fields

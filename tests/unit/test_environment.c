@@ -9,12 +9,8 @@
 #include "pcast/tensor_core.h"
 #include "pcast/unit.h"
 
+#include "flush.h"
 #include "unit.h"
-
-#include <fenv.h>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 enum { KEYS = 300, DIM = 40, INPUTS = 6, LEVELS = PCAST_CPU_AVX512 + 1, ARRAY = 700 };
 
@@ -168,19 +164,16 @@ static void test_environment(void **state)
         for (int flush = 0; flush < 2; flush++) {
             fesetenv(FE_DFL_ENV);
             fesetround(modes[m]);
-#if defined(__x86_64__)
-            const unsigned csr = _mm_getcsr() | (flush ? 0x8040u : 0u);
-            _mm_setcsr(csr);
-#endif
+            if (flush)
+                test_flush_subnormals();
+            const uint64_t control = test_control();
             compute(&got);
             run_experiments(got_summaries);
             assert_memory_equal(got_summaries, expected_summaries, sizeof got_summaries);
             const float got_scale = parsed_scale();
             assert_memory_equal(&got_scale, &scale, sizeof scale);
             assert_int_equal(fegetround(), modes[m]);
-#if defined(__x86_64__)
-            assert_int_equal(_mm_getcsr() & ~0x3Fu, csr & ~0x3Fu); /* all but exception flags */
-#endif
+            assert_int_equal(test_control(), control);
             fesetenv(FE_DFL_ENV);
             assert_memory_equal(&got, &expected, sizeof got);
         }

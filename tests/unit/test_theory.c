@@ -230,33 +230,73 @@ static void test_domain(void **state)
     assert_near(pcast_theory_underflow(&single).outside, 0, 1e-300);
 }
 
-/* A sum of equal addends, instruction by instruction in the tensor core's model, against the theory
- * that takes a binade at a time: the same number at every N. */
-static void check_chain(pcast_machine machine, const pcast_theory_chain *chain, size_t most)
+/* A sum of equal addends, instruction by instruction in the tensor core's model, blocks in the
+ * order of a row of `keys` keys. */
+static double instructions(pcast_machine machine, const pcast_theory_chain *chain, size_t keys)
 {
     const pcast_tensor_core core = {.machine = machine, .cpu = pcast_cpu_detect()};
+    const size_t block = (size_t)chain->block, tile = (size_t)chain->tile;
     const uint32_t code =
         pcast_encode_f32(PCAST_E4M3, (float)chain->addend, (pcast_cast){.overflow = 0});
-    uint8_t p[PCAST_TENSOR_CORE_KEYS], v[PCAST_TENSOR_CORE_KEYS];
+    static uint8_t p[4096], v[4096];
     memset(p, (int)code, sizeof p);
     memset(v, 0x38, sizeof v); /* 1 */
-    const size_t tile = (size_t)chain->tile;
-    float o = 0, part = 0;
-    for (size_t n = 0; n < most;) {
-        pcast_tensor_core_row(&core, p, v, PCAST_TENSOR_CORE_KEYS, 1, 1, tile > 0 ? &part : &o);
-        n += PCAST_TENSOR_CORE_KEYS;
-        if (tile > 0 && n % tile == 0) {
-            o = o + part;
-            part = 0;
+    float o = 0;
+    for (size_t done = 0; done < keys;) {
+        const size_t tail = keys % block, left = keys - done;
+        size_t count = left < block ? left : block;
+        if (chain->tail_first && done == 0 && tail > 0)
+            count = tail;
+        for (size_t first = 0; first<count; first += tile> 0 ? tile : count) {
+            const size_t n = tile > 0 && count - first > tile ? tile : count - first;
+            float part = tile > 0 ? 0 : o;
+            pcast_tensor_core_row(&core, p, v, n, 1, 1, &part);
+            o = tile > 0 ? o + part : part;
         }
-        if ((n / PCAST_TENSOR_CORE_KEYS) % 61 != 0)
-            continue;
-        const double kept = ((double)(float)(o + part)) / ((double)n * chain->addend);
-        if (pcast_theory_chain_kept(chain, (double)n) != kept)
-            fail_msg("machine %d, S = %g, tile %zu, N = %zu: theory %.17g, instructions %.17g",
-                     (int)machine, chain->addend, tile, n,
-                     pcast_theory_chain_kept(chain, (double)n), kept);
+        done += count;
     }
+    return (double)o / ((double)keys * chain->addend);
+}
+
+/* The theory, which takes a binade at a time, gives the same number at every N, with whole and
+ * ragged blocks in either order. */
+static void check_chain(pcast_machine machine, pcast_theory_chain chain, size_t most)
+{
+    for (size_t keys = 1; keys < most; keys += 1 + keys / 5 + keys % 7)
+        for (chain.tail_first = 0; chain.tail_first < 2; chain.tail_first++) {
+            const double expected = instructions(machine, &chain, keys);
+            const double kept = pcast_theory_chain_kept(&chain, (double)keys);
+            if (kept != expected)
+                fail_msg("machine %d, S = %g, tile %g, block %g, tail %d, N = %zu: theory %.17g, "
+                         "instructions %.17g",
+                         (int)machine, chain.addend, chain.tile, chain.block, chain.tail_first,
+                         keys, kept, expected);
+        }
+}
+
+/* With promotion rounding shows where a sum has more than 24 bits: the tiles one by one. */
+static void check_tiles(double addend, double tile)
+{
+    pcast_theory_chain chain = {13, 13, 32, tile, tile, 1, addend};
+    const double losses[] = {0.01, 0.1}, ideal = tile * addend;
+    double reached[] = {0, 0};
+    float o = 0;
+    const float sum = (float)(pcast_theory_chain_kept(&chain, tile) * ideal);
+    for (double n = 1; n * tile < 6e9; n++) {
+        o = o + sum;
+        const double kept = (double)o / (n * ideal);
+        for (int i = 0; i < 2; i++)
+            if (reached[i] == 0 && fabs(1 - kept) >= losses[i])
+                reached[i] = n * tile;
+        if (fmod(n, 1000003) == 0 && pcast_theory_chain_kept(&chain, n * tile) != kept)
+            fail_msg("S = %g, %g tiles of %g: theory %.17g, tiles %.17g", addend, n, tile,
+                     pcast_theory_chain_kept(&chain, n * tile), kept);
+    }
+    for (int i = 0; i < 2; i++)
+        if (reached[i] > 0)
+            assert_bits_f64(pcast_theory_chain_keys(&chain, losses[i]), reached[i]);
+        else
+            assert_true(pcast_theory_chain_keys(&chain, losses[i]) > 5.9e9);
 }
 
 static void test_accumulation(void **state)
@@ -264,17 +304,21 @@ static void test_accumulation(void **state)
     (void)state;
     static const double addends[] = {1, 256, 448, 416, 0.0625, 0x1p-9};
     for (size_t i = 0; i < sizeof addends / sizeof addends[0]; i++) {
-        pcast_theory_chain chain = {13, 13, 32, 0, addends[i]};
-        check_chain(PCAST_MACHINE_HOPPER_WGMMA, &chain, 1 << 20);
-        chain.step = 16;
-        check_chain(PCAST_MACHINE_ADA_MMA, &chain, 1 << 18);
-        chain = (pcast_theory_chain){25, 23, 32, 0, addends[i]};
-        check_chain(PCAST_MACHINE_BLACKWELL_TCGEN05, &chain, 1 << 16);
-        chain = (pcast_theory_chain){13, 13, 32, 192, addends[i]};
-        check_chain(PCAST_MACHINE_HOPPER_WGMMA, &chain, 1 << 18);
+        const double p = addends[i];
+        check_chain(PCAST_MACHINE_HOPPER_WGMMA, (pcast_theory_chain){13, 13, 32, 0, 224, 0, p},
+                    1 << 20);
+        check_chain(PCAST_MACHINE_HOPPER_WGMMA, (pcast_theory_chain){13, 13, 32, 192, 192, 0, p},
+                    1 << 18);
+        check_chain(PCAST_MACHINE_HOPPER_WGMMA, (pcast_theory_chain){13, 13, 32, 64, 128, 0, p},
+                    1 << 17);
+        check_chain(PCAST_MACHINE_ADA_MMA, (pcast_theory_chain){13, 13, 16, 0, 64, 0, p}, 1 << 18);
+        check_chain(PCAST_MACHINE_BLACKWELL_TCGEN05, (pcast_theory_chain){25, 23, 32, 0, 128, 0, p},
+                    1 << 16);
     }
+    check_tiles(256, 192);
+    check_tiles(448, 192);
     /* By hand: 2^14 addends of a power of two fill 14 bits; then one is below the last bit. */
-    pcast_theory_chain chain = {13, 13, 32, 0, 256};
+    pcast_theory_chain chain = {13, 13, 32, 0, 224, 1, 256};
     assert_bits_f64(pcast_theory_chain_kept(&chain, 16384), 1);
     assert_bits_f64(pcast_theory_chain_kept(&chain, 131072), 0.125);
     assert_bits_f64(pcast_theory_chain_keys(&chain, 0.01), 16550); /* 16384 / 0.99 = 16549.5 */
@@ -286,6 +330,8 @@ static void test_accumulation(void **state)
     assert_true(pcast_theory_chain_kept(&chain, 2400) < 1);
     assert_true(isnan(pcast_theory_chain_kept(&chain, 0.5)));
     assert_true(isnan(pcast_theory_chain_keys(&chain, 1)));
+    chain.block = 100;
+    assert_true(isnan(pcast_theory_chain_kept(&chain, 100))); /* no whole steps */
 }
 
 int main(void)
