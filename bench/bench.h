@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Measurements of speed: cases, and the machine's own limits measured beside them in the same run.
  * Every round runs all cases in turn, so that what disturbs the machine for a while disturbs case
  * and limit alike; results are medians over the rounds. A case on one thread counts the thread's

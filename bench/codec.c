@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Conversions of arrays: far more numbers than the caches near a core hold, and 2^11 that stay in
  * the first one, beside copying as many floats. */
 #include "bench.h"
@@ -74,7 +74,7 @@ static void one_by_one(const bench *self, const bench_case *what)
 
 static void add(bench *self, const operation *o, int data, int level)
 {
-    static const char *const names[] = {"", ", in cache", ", one by one"};
+    static const char *const names[] = {"", " in cache", " one by one"};
     static const char *const data_names[BENCH_DATA] = {"normals", "random bits"};
     const size_t units[] = {self->floats_count, SMALL, BY_ONE};
     bench_case what = {

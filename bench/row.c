@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* The online softmax: dot products and P.V of one block of 128 keys x 128 channels, with one row
  * and with many at once, and whole rows of 4096 keys. The limit is the multiply-adds of Q.K or P.V
  * alone. */
@@ -82,12 +82,13 @@ void bench_add_row(bench *self)
         bench_add(self, &what);
         what.run = accumulate;
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-            snprintf(what.name, sizeof what.name, "P.V, %d row%s", rows[i], rows[i] > 1 ? "s" : "");
+            snprintf(what.name, sizeof what.name, "P.V of %d row%s", rows[i],
+                     rows[i] > 1 ? "s" : "");
             what.choice[0] = rows[i];
             what.units = (double)BLOCK * DIM * rows[i];
             bench_add(self, &what);
         }
-        snprintf(what.name, sizeof what.name, "softmax of 4096 keys, d = 128");
+        snprintf(what.name, sizeof what.name, "softmax 4096 x 128");
         what.run = row;
         what.unit = "keys";
         what.units = KEYS;

@@ -50,8 +50,7 @@ static void add(bench *self, int level, int threads, int trials)
                        .work = (double)KEYS * DIM / threads,
                        .run = sweep,
                        .choice = {trials}};
-    snprintf(what.name, sizeof what.name, "default grid, %d thread%s", threads,
-             threads > 1 ? "s" : "");
+    snprintf(what.name, sizeof what.name, "default grid");
     bench_add(self, &what);
 }
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* A matrix product [64, 512] x [512, 128] of random E4M3 codes through each machine's tensor core.
  * The limit is the same product in binary32. */
 #include "bench.h"

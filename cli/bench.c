@@ -154,13 +154,13 @@ static void write_csv(const bench *self, FILE *out)
 
 static void write_text(const bench *self, FILE *out)
 {
-    fprintf(out, "%-12s %-30s %-12s %-7s %12s %-24s %7s of\n", "group", "name", "data", "cpu",
-            "million/s", "unit", "share");
+    fprintf(out, "%-12s %-24s %-12s %-7s %7s %12s %-24s %7s of\n", "group", "name", "data", "cpu",
+            "threads", "million/s", "unit", "share");
     for (size_t i = 0; i < self->count; i++) {
         const bench_case *what = &self->cases[i];
         const double rate = bench_median(self, what);
-        fprintf(out, "%-12s %-30s %-12s %-7s %12.6g %-24s %7.3f %s\n", what->group, what->name,
-                what->data, level_name(what), rate / 1e6, what->unit,
+        fprintf(out, "%-12s %-24s %-12s %-7s %7d %12.6g %-24s %7.3f %s\n", what->group, what->name,
+                what->data, level_name(what), what->threads, rate / 1e6, what->unit,
                 rate / bench_limit_rate(self, what), bench_limit_name(what->limit));
     }
 }

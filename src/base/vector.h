@@ -114,16 +114,6 @@ static inline void pcast_vd_store(double *at, pcast_vd x)
     memcpy(at, &x, sizeof x);
 }
 
-/* One bit a lane, the first lane's lowest, of a mask that a comparison made. */
-static inline unsigned pcast_vu_bits(pcast_vu mask)
-{
-#if defined(__AVX512F__)
-    return _mm512_movepi64_mask((__m512i)mask);
-#else
-    return (unsigned)_mm256_movemask_pd((__m256d)mask);
-#endif
-}
-
 /* Loops of a small constant length over an array of vectors: GCC keeps the array in registers only
  * where they are unrolled before it looks. */
 #if defined(__clang__)

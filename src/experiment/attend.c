@@ -154,7 +154,7 @@ static pcast_status workspace_init(workspace *space, const attend_run *self, pca
     space->k = calloc(keys, self->shape.dim * sizeof *space->k);
     space->v = pcast_alloc_lines(keys, value_dim * sizeof *space->v);
     space->exact_k = calloc(keys, self->shape.dim * sizeof *space->exact_k);
-    space->exact_v = pcast_alloc_lines(keys, value_dim * sizeof *space->exact_v);
+    space->exact_v = calloc(keys, value_dim * sizeof *space->exact_v);
     space->k_descale = calloc(keys, sizeof *space->k_descale);
     space->v_descale = calloc(self->shape.blocks + 1, sizeof *space->v_descale);
     space->products = calloc(keys, sizeof *space->products);

@@ -151,26 +151,39 @@ static void uniforms(const uint32_t *words, size_t n, double *u)
     }
 }
 
-/* Places and values of those beyond the centre; returns how many. */
-static size_t find_tails(const double *u, size_t n, uint16_t *where, double *tail_u)
+/* Places and values of those beyond the centre; returns how many. Without branches, which would be
+ * predicted badly; up to a vector behind the last one is overwritten. */
+static size_t find_tails(const double *u, size_t n, uint32_t *where, double *tail_u)
 {
     size_t count = 0;
     for (size_t i = 0; i < n; i += PCAST_LANES) {
-        const pcast_vd q = pcast_vd_load(u + i) - 0.5;
-        unsigned bits = pcast_vu_bits((pcast_vu)(q < -0.425) | (pcast_vu)(q > 0.425));
-        for (; bits != 0; bits &= bits - 1) {
-            const size_t at = i + (size_t)__builtin_ctz(bits);
-            where[count] = (uint16_t)at;
-            tail_u[count++] = u[at];
+        const pcast_vd at = pcast_vd_load(u + i), q = at - 0.5;
+        const pcast_vu tail = (pcast_vu)(q < -0.425) | (pcast_vu)(q > 0.425);
+#if defined(__AVX512F__)
+        const __mmask8 mask = _mm512_movepi64_mask((__m512i)tail);
+        const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        const __m256i places = _mm256_add_epi32(lanes, _mm256_set1_epi32((int)i));
+        _mm512_storeu_pd(tail_u + count, _mm512_maskz_compress_pd(mask, (__m512d)at));
+        _mm256_storeu_si256((__m256i *)(void *)(where + count),
+                            _mm256_maskz_compress_epi32(mask, places));
+        count += (size_t)__builtin_popcount(mask);
+#else
+        const unsigned bits = (unsigned)_mm256_movemask_pd((__m256d)tail);
+        for (unsigned lane = 0; lane < PCAST_LANES; lane++) {
+            where[count] = (uint32_t)i + lane;
+            tail_u[count] = u[i + lane];
+            count += bits >> lane & 1;
         }
+#endif
     }
     return count;
 }
 
 static void quantile_chunk(const uint32_t *words, size_t n, double *out)
 {
-    double u[CHUNK], x[CHUNK], tail_u[CHUNK + PCAST_LANES], tail_x[CHUNK + PCAST_LANES];
-    uint16_t where[CHUNK];
+    double u[CHUNK], x[CHUNK];
+    double tail_u[CHUNK + PCAST_LANES], tail_x[CHUNK + PCAST_LANES];
+    uint32_t where[CHUNK + PCAST_LANES];
     double *const result = n % PCAST_LANES == 0 ? out : x;
     uniforms(words, n, u);
     center(u, n, result);

@@ -198,9 +198,17 @@ static void accumulate(double *restrict sums, double factor, const double *restr
         sums[u] += factor * decays[u];
 }
 
+/* The processor's widest vectors for the loops above; the bits are the same, since every element is
+ * its own. */
+#if defined(__x86_64__) && defined(__GLIBC__)
+#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define WIDEST
+#endif
+
 /* Transforms of a kind of key whose scores are N(shift, sigma^2), at m; free is its row of free
  * transforms. */
-static void transform(moments *self, transforms *kind, double m, double shift,
+static WIDEST void transform(moments *self, transforms *kind, double m, double shift,
                       const double *free_row)
 {
     const size_t u_count = (size_t)self->y_count;
