@@ -209,7 +209,7 @@ static void accumulate(double *restrict sums, double factor, const double *restr
 /* Transforms of a kind of key whose scores are N(shift, sigma^2), at m; free is its row of free
  * transforms. */
 static WIDEST void transform(moments *self, transforms *kind, double m, double shift,
-                      const double *free_row)
+                             const double *free_row)
 {
     const size_t u_count = (size_t)self->y_count;
     const double sigma = self->row->sigma, center = (m - shift) / sigma;
