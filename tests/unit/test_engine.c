@@ -128,27 +128,29 @@ static void test_accumulate(void **state)
     for (size_t i = 0; i < sizeof v / sizeof v[0]; i++)
         v[i] = number(&random, i % 7 == 0 ? 2 : 3);
     for (size_t l = 0; l < 2; l++)
-        for (size_t dim = 1; dim < MOST; dim += dim < 70 ? 1 : 13) {
-            const size_t count = dim % 40, rows = 1 + dim % ROWS;
-            float *rows_o[ROWS];
-            const float *rows_p[ROWS];
-            for (size_t r = 0; r < ROWS; r++) {
-                alpha[r] = r == 2 ? 1.0f : (float)test_uniform(&random);
-                rows_o[r] = o[r];
-                rows_p[r] = p[r];
-                for (size_t i = 0; i < 40; i++)
-                    p[r][i] = i % 5 == 0 ? 0 : (float)test_uniform(&random);
-                for (size_t c = 0; c < MOST + GUARD; c++)
-                    o[r][c] = expected[r][c] = number(&random, 3);
-                for (size_t c = 0; r < rows && c < dim; c++) {
-                    expected[r][c] = alpha[r] * expected[r][c];
-                    for (size_t key = 0; key < count; key++)
-                        expected[r][c] = fmaf(p[r][key], v[1 + key * dim + c], expected[r][c]);
+        for (size_t dim = 1; dim < MOST; dim += dim < 70 ? 1 : 13)
+            for (size_t rows = 1; rows <= ROWS; rows++) {
+                const size_t count = (dim + 5 * rows) % 40;
+                float *rows_o[ROWS];
+                const float *rows_p[ROWS];
+                for (size_t r = 0; r < ROWS; r++) {
+                    alpha[r] = r == 2 ? 1.0f : (float)test_uniform(&random);
+                    rows_o[r] = o[r];
+                    rows_p[r] = p[r];
+                    for (size_t i = 0; i < 40; i++)
+                        p[r][i] = i % 5 == 0 ? 0 : (float)test_uniform(&random);
+                    for (size_t c = 0; c < MOST + GUARD; c++)
+                        o[r][c] = expected[r][c] = number(&random, 3);
+                    for (size_t c = 0; r < rows && c < dim; c++) {
+                        expected[r][c] = alpha[r] * expected[r][c];
+                        for (size_t key = 0; key < count; key++)
+                            expected[r][c] = fmaf(p[r][key], v[1 + key * dim + c], expected[r][c]);
+                    }
                 }
+                pcast_engine_for(levels[l])->accumulate(rows_o, alpha, rows_p, rows, v + 1, count,
+                                                        dim);
+                assert_bits(expected, o, sizeof o, "accumulate", levels[l], dim);
             }
-            pcast_engine_for(levels[l])->accumulate(rows_o, alpha, rows_p, rows, v + 1, count, dim);
-            assert_bits(expected, o, sizeof o, "accumulate", levels[l], dim);
-        }
 }
 
 static void test_reference(void **state)
