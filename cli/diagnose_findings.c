@@ -116,6 +116,28 @@ static void describe_now(const diagnosed *all, size_t own, char text[96])
         snprintf(text, 96, ", now it is %.3g %%", 100 * now);
 }
 
+/* What the choice rests on: the mean and the largest ratio to each head's least error. */
+static void describe_regret(const diagnosed *all, size_t own, char text[192])
+{
+    const pcast_regret best = diagnose_regret(all, all->overall.best);
+    const pcast_regret now = diagnose_regret(all, own);
+    const int changes = own != all->overall.best && isfinite(now.mean);
+    const int one = all->count - all->overall.left_out == 1;
+    char mean[32] = "", both[64] = "";
+    if (changes) {
+        snprintf(mean, sizeof mean, " (now %.2f)", now.mean);
+        snprintf(both, sizeof both, " (now %.3f and %.3f)", now.mean, now.largest);
+    }
+    if (one)
+        snprintf(text, 192, " It is %.2f times the least that order, S and threshold allow%s.",
+                 best.mean, mean);
+    else
+        snprintf(text, 192,
+                 " It is on average %.3f times the least that order, S and threshold allow in a "
+                 "head, in no head more than %.3f times%s.",
+                 best.mean, best.largest, both);
+}
+
 /* How much the advice rests on. */
 static void describe_basis(const diagnosed *all, char text[160])
 {
@@ -157,13 +179,14 @@ void diagnose_advice(const diagnose_options *options, const diagnosed *all, char
 {
     const pcast_choice *choice = &all->overall;
     const size_t own = diagnose_own(options, all), others = choice->ties - 1;
-    char setting[128], heads[48], now[96], ties[128] = "", basis[160], cast[256];
+    char setting[128], heads[48], now[96], regret[192], ties[128] = "", basis[160], cast[256];
     if (!isfinite(choice->error)) {
         snprintf(text, size, "No setting that was tried has a finite error in every head.");
         return;
     }
     diagnose_setting(options, &all->candidates[choice->best], setting, sizeof setting);
     describe_now(all, own, now);
+    describe_regret(all, own, regret);
     describe_basis(all, basis);
     describe_cast(options, all, cast);
     if (choice->left_out > 0)
@@ -177,9 +200,8 @@ void diagnose_advice(const diagnose_options *options, const diagnosed *all, char
                  own != choice->best && choice->own_ties ? ", the kernel's own among them" : "");
     snprintf(
         text, size,
-        "One setting for %s: %s%s. With it the mean relative error is %.3g %%%s. In no head is "
-        "it more than %.2f times the least that order, S and threshold allow.%s Headroom %.2f "
+        "One setting for %s: %s%s. With it the mean relative error is %.3g %%%s.%s%s Headroom %.2f "
         "powers of two.%s%s",
         heads, setting, own == choice->best ? ", as the kernel has it" : "", 100 * choice->error,
-        now, diagnose_regret(all, choice->best).largest, ties, choice->headroom, basis, cast);
+        now, regret, ties, choice->headroom, basis, cast);
 }
