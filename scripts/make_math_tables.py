@@ -40,7 +40,6 @@ def main():
     print(f"#define PCAST_64_OVER_LN2 {lit(f64(64 / ln2))}")
     print(f"#define PCAST_LN2_64_HI {lit(hi)}")
     print(f"#define PCAST_LN2_64_LO {lit(f64(step - hi))}")
-    print(f"#define PCAST_LN2 {lit(f64(ln2))}")
     hi = truncate(ln2, 42)
     print(f"#define PCAST_LN2_HI {lit(hi)}")
     print(f"#define PCAST_LN2_LO {lit(f64(ln2 - hi))}")

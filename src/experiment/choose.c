@@ -3,14 +3,15 @@
  * docs/numerics.md: docs/diagnosis.md, "Advice", says the rule. */
 #include "pcast/diagnose.h"
 
+#include "math/constants.h"
+
 #include <math.h>
 #include <string.h>
 
 /* The kernel's threshold in log2 units. */
 static float own_tau(const pcast_kernel *kernel)
 {
-    const double per_log2 =
-        kernel->threshold_unit == PCAST_THRESHOLD_NATS ? 0.69314718055994531 : 1;
+    const double per_log2 = kernel->threshold_unit == PCAST_THRESHOLD_NATS ? PCAST_LN2 : 1;
     return (float)((double)kernel->rescale_threshold / per_log2);
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "experiment/heads_view.h"
+#include "math/constants.h"
 #include "pcast/theory.h"
 #include "softmax/scores.h"
 #include "softmax/walk.h"
@@ -16,8 +17,6 @@
 
 /* Standardised scores are counted in bins of this width from -RANGE to RANGE. */
 enum { BINS = 4096, RANGE = 16 };
-
-#define LN2 0.69314718055994531
 
 typedef struct head_scores {
     const pcast_heads *experiment;
@@ -103,8 +102,8 @@ static running_max begin_split(const pcast_kernel *kernel, const pcast_visit *vi
  */
 static void raise_max(const pcast_kernel *kernel, running_max *running, float tile, walk_sums *sums)
 {
-    const float factor = kernel->threshold_unit == PCAST_THRESHOLD_NATS ? 1.0f : 1.44269502f;
-    const double step = ((double)tile - (double)running->max) / LN2;
+    const float factor = kernel->threshold_unit == PCAST_THRESHOLD_NATS ? 1.0f : PCAST_LOG2_E_F32;
+    const double step = ((double)tile - (double)running->max) / PCAST_LN2;
     const float tau = kernel->rescale_threshold;
     running->max = tile > running->max ? tile : running->max;
     if (isnan(running->first)) {
@@ -133,7 +132,7 @@ static void end_split(const running_max *running, walk_sums *sums)
     if (isnan(running->first))
         return;
     sums->splits++;
-    sums->lag_total += ((double)running->max - (double)running->first) / LN2;
+    sums->lag_total += ((double)running->max - (double)running->first) / PCAST_LN2;
 }
 
 static pcast_range overlap(pcast_range a, pcast_range b)
@@ -174,7 +173,8 @@ static void add_walk(const head_scores *self, pcast_range visible, size_t query,
         }
         const double divided = two_passes ? log(running.sum) : 0;
         for (size_t i = 0; i < seen.count; i++)
-            sums->saturated += ((double)scores[i] - (double)running.held - divided) / LN2 > depth;
+            sums->saturated +=
+                ((double)scores[i] - (double)running.held - divided) / PCAST_LN2 > depth;
         sums->keys += seen.count;
     }
     end_split(&running, sums);

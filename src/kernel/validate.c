@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "kernel/fields.h"
+#include "math/constants.h"
 #include "math/math.h"
 
 #include <string.h>
@@ -90,8 +91,8 @@ static pcast_status check_scale(const pcast_kernel *k, pcast_error *err)
     };
     pcast_status status = CHECK_RULES(rules, err);
     /* l <= 2^32 keys * 2^tau, with S inside or multiplied in the end. */
-    const float tau =
-        k->rescale_threshold * (k->threshold_unit == PCAST_THRESHOLD_NATS ? 1.44269502f : 1.0f);
+    const float tau = k->rescale_threshold *
+                      (k->threshold_unit == PCAST_THRESHOLD_NATS ? PCAST_LOG2_E_F32 : 1.0f);
     if (status == PCAST_OK && pcast_log2_f32(k->scale) + tau > 95)
         status = pcast_fail(err, PCAST_ERR_VALUE,
                             "scale: S * l overflows float32: S = %g, and rescale_threshold lets P "

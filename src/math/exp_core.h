@@ -11,6 +11,7 @@
 #define PCAST_MATH_EXP_CORE_H
 
 #include "base/bits.h"
+#include "math/constants.h"
 #include "math/double_double.h"
 #include "math/tables.h"
 

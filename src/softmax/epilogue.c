@@ -3,12 +3,11 @@
 #include "softmax/epilogue.h"
 
 #include "base/bits.h"
+#include "math/constants.h"
 #include "math/strict.h"
 #include "softmax/units.h"
 
 #include <math.h>
-
-static const float log2_e = 1.44269502f, ln_2 = 0.693147182f; /* RN32 */
 
 float pcast_split_lse(const pcast_plan *plan, float m, float l)
 {
@@ -21,7 +20,7 @@ float pcast_sink_lse(const pcast_plan *plan)
 {
     if (!plan->sink_given)
         return -INFINITY;
-    return plan->base2 ? plan->sink_nats * log2_e : plan->sink_nats;
+    return plan->base2 ? plan->sink_nats * PCAST_LOG2_E_F32 : plan->sink_nats;
 }
 
 void pcast_normalise_output(const pcast_plan *plan, const float *o, float l, float *out, size_t dim)
@@ -98,8 +97,8 @@ void pcast_round_output(pcast_output format, float *values, size_t count)
 float pcast_returned_lse(const pcast_plan *plan, float lse)
 {
     if (plan->base2 && plan->kernel.lse != PCAST_LSE_BASE_2)
-        return lse * ln_2;
+        return lse * PCAST_LN2_F32;
     if (!plan->base2 && plan->kernel.lse == PCAST_LSE_BASE_2)
-        return lse * log2_e;
+        return lse * PCAST_LOG2_E_F32;
     return lse;
 }

@@ -5,12 +5,11 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/fpenv.h"
+#include "math/constants.h"
 #include "math/math.h"
 #include "softmax/scores.h"
 
 #include <math.h>
-
-static const float log2_e = 1.44269502f; /* RN32(log2 e) */
 
 static int positive(float x)
 {
@@ -45,7 +44,7 @@ static void set_factors(pcast_plan *plan)
     const int raw = kernel->max_over == PCAST_MAX_OVER_RAW;
     /* Nats of a raw score of 1. */
     const float unit = kernel->softcap > 0 ? kernel->softcap : plan->score_scale;
-    plan->c = raw ? (float)((double)unit * 1.4426950408889634) : log2_e;
+    plan->c = raw ? (float)((double)unit * PCAST_LOG2_E) : PCAST_LOG2_E_F32;
     plan->lag_factor = plan->c;
     if (kernel->threshold_unit == PCAST_THRESHOLD_NATS)
         plan->lag_factor = raw ? unit : 1.0f;

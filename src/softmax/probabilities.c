@@ -3,12 +3,11 @@
 #include "softmax/probabilities.h"
 
 #include "base/bits.h"
+#include "math/constants.h"
 #include "math/strict.h"
 #include "softmax/units.h"
 
 #include <math.h>
-
-static const float log2_e = 1.44269502f; /* RN32(log2 e) */
 
 float pcast_next_max(const pcast_plan *plan, float m, const float *scores, size_t count)
 {
@@ -128,5 +127,5 @@ float pcast_sink_weight(const pcast_plan *plan, float m)
         return pcast_unit_exp(plan, plan->sink_nats - b);
     if (plan->kernel.correction == PCAST_CORRECTION_NATURAL)
         return pcast_unit_exp(plan, plan->sink_nats - m);
-    return pcast_unit_exp2(plan, plan->sink_nats * log2_e - b);
+    return pcast_unit_exp2(plan, plan->sink_nats * PCAST_LOG2_E_F32 - b);
 }

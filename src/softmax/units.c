@@ -4,9 +4,8 @@
 
 #include "base/bits.h"
 #include "hardware/units.h"
+#include "math/constants.h"
 #include "math/math.h"
-
-static const float log2_e = 1.44269502f, ln_2 = 0.693147182f; /* RN32 */
 
 float pcast_unit_exp(const pcast_plan *plan, float x)
 {
@@ -16,7 +15,7 @@ float pcast_unit_exp(const pcast_plan *plan, float x)
     case PCAST_EXP_UNIT_EXPF:
         return pcast_cuda_expf(x);
     default:
-        return pcast_ex2_ftz(x * log2_e);
+        return pcast_ex2_ftz(x * PCAST_LOG2_E_F32);
     }
 }
 
@@ -69,7 +68,7 @@ float pcast_unit_log2(const pcast_plan *plan, float x)
 float pcast_unit_log(const pcast_plan *plan, float x)
 {
     return plan->kernel.exp_unit == PCAST_EXP_UNIT_EXACT ? pcast_log_f32(x)
-                                                         : pcast_lg2_ftz(x) * ln_2;
+                                                         : pcast_lg2_ftz(x) * PCAST_LN2_F32;
 }
 
 float pcast_unit_reciprocal(const pcast_plan *plan, float x)
