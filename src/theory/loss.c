@@ -199,7 +199,7 @@ static void accumulate(double *restrict sums, double factor, const double *restr
 }
 
 /* The processor's widest vectors for the loops above; the bits are the same, since every element is
- * its own. */
+ * its own. clang gives the selector of such a function a global name, hence the prefix. */
 #if defined(__x86_64__) && defined(__GLIBC__)
 #define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -208,8 +208,8 @@ static void accumulate(double *restrict sums, double factor, const double *restr
 
 /* Transforms of a kind of key whose scores are N(shift, sigma^2), at m; free is its row of free
  * transforms. */
-static WIDEST void transform(moments *self, transforms *kind, double m, double shift,
-                             const double *free_row)
+static WIDEST void pcast_loss_transform(moments *self, transforms *kind, double m, double shift,
+                                        const double *free_row)
 {
     const size_t u_count = (size_t)self->y_count;
     const double sigma = self->row->sigma, center = (m - shift) / sigma;
@@ -280,8 +280,8 @@ static void add_m(moments *self, long m_index, double results[WEIGHTS])
 {
     const double m = (double)m_index * self->step, y_step = self->ratio * self->step;
     const long z = self->ratio * self->y_low - m_index - self->z_low;
-    transform(self, &self->other, m, 0, self->free_other + z);
-    transform(self, &self->sink, m, self->row->delta, self->free_sink + z);
+    pcast_loss_transform(self, &self->other, m, 0, self->free_other + z);
+    pcast_loss_transform(self, &self->sink, m, self->row->delta, self->free_sink + z);
     for (long u = 0; u < self->y_count; u++) {
         double sums[WEIGHTS] = {0};
         if (self->other.below[u] < VANISHES)
