@@ -28,7 +28,7 @@ static void load_head(const pcast_attend_runner *self, pcast_attend_space *space
 {
     const pcast_attend *attend = self->attend;
     const size_t batch = head->batch, keys = head->keys, block = space->plan.kernel.block;
-    const size_t kv_head = head->head / (self->shape.heads / self->shape.kv_heads);
+    const size_t kv_head = pcast_attend_kv_head(self, head->head);
     const float *k = attend->prepare ? self->prepared.k.data : attend->k->data;
     const float *v = attend->prepare ? self->prepared.v.data : attend->v->data;
     gather(space->k, k, &self->k, attend->k_starts, batch, kv_head, keys);

@@ -56,17 +56,22 @@ static double lse_error(const pcast_row *row, const pcast_reference *reference)
     return fabs((double)row->lse * unit - exact);
 }
 
+/* From products of Q and K as they were given to scores. */
+static float given_scale(const pcast_attend_runner *self, const pcast_attend_head *head)
+{
+    return self->softmax_scale * (pcast_attend_given_descale(self, 0, head->batch, head->head) *
+                                  pcast_attend_given_descale(self, 1, head->batch, head->head));
+}
+
 /* What K lost with its mean, back in the log-sum-exp: q . mean in the scores' unit. */
 static float mean_correction(const pcast_attend_runner *self, const pcast_attend_space *space,
                              const pcast_attend_head *head, const float *exact_q)
 {
     const size_t dim = self->shape.dim;
-    const size_t kv_head = head->head / (self->shape.heads / self->shape.kv_heads);
+    const size_t kv_head = pcast_attend_kv_head(self, head->head);
     const float *mean =
         self->prepared.k_mean + (head->batch * self->shape.kv_heads + kv_head) * dim;
-    const float scale =
-        self->softmax_scale * (pcast_attend_given_descale(self, 0, head->batch, head->head) *
-                               pcast_attend_given_descale(self, 1, head->batch, head->head));
+    const float scale = given_scale(self, head);
     const float nats = space->plan.engine->dot(exact_q, mean, dim) * scale;
     return self->kernel->lse == PCAST_LSE_BASE_2 ? nats * PCAST_LOG2_E_F32 : nats;
 }
@@ -95,7 +100,7 @@ static void finish_outputs(const pcast_attend_runner *self, pcast_attend_space *
                            const pcast_attend_head *head, const row_place *place)
 {
     const size_t dim = self->shape.value_dim;
-    const size_t kv_head = head->head / (self->shape.heads / self->shape.kv_heads);
+    const size_t kv_head = pcast_attend_kv_head(self, head->head);
     if (self->prepared.v_channel != NULL) {
         const float *by_channel =
             self->prepared.v_channel + (head->batch * self->shape.kv_heads + kv_head) * dim;
@@ -117,9 +122,7 @@ static void run_reference(const pcast_attend_runner *self, pcast_attend_space *s
 {
     const pcast_plan *plan = &space->plan;
     const size_t dim = self->shape.dim, value_dim = self->shape.value_dim, first = visible.first;
-    const float scale =
-        self->softmax_scale * (pcast_attend_given_descale(self, 0, head->batch, head->head) *
-                               pcast_attend_given_descale(self, 1, head->batch, head->head));
+    const float scale = given_scale(self, head);
     const float *k = self->attend->prepare ? space->exact_k : space->k;
     if (self->attend->prepare || space->codes.qk)
         pcast_products(plan->engine, exact_q, k + first * dim, visible.count, dim,

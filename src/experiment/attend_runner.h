@@ -44,6 +44,12 @@ pcast_status pcast_attend_space_init(pcast_attend_space *space, const pcast_atte
                                      pcast_error *err);
 void pcast_attend_space_free(pcast_attend_space *space);
 
+/* The head of K and V that a head reads. */
+static inline size_t pcast_attend_kv_head(const pcast_attend_runner *self, size_t head)
+{
+    return head / (self->shape.heads / self->shape.kv_heads);
+}
+
 /* Descale that q (0), k (1) or v (2) came with, for a head. */
 float pcast_attend_given_descale(const pcast_attend_runner *self, int which, size_t batch,
                                  size_t head);

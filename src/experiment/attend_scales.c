@@ -8,7 +8,7 @@ float pcast_attend_given_descale(const pcast_attend_runner *self, int which, siz
     const pcast_attend *attend = self->attend;
     const pcast_tensor *const tensors[] = {attend->q_descale, attend->k_descale, attend->v_descale};
     const size_t heads = self->shape.heads, kv_heads = self->shape.kv_heads;
-    const size_t kv_head = head / (heads / kv_heads);
+    const size_t kv_head = pcast_attend_kv_head(self, head);
     if (which == 0)
         return pcast_head_scalar(tensors[0], heads, batch, head, kv_head, kv_heads);
     return pcast_head_scalar(tensors[which], kv_heads, batch, kv_head, kv_head, kv_heads);
@@ -20,7 +20,7 @@ float pcast_attend_token_descale(const pcast_attend_runner *self, int which, siz
     const pcast_quantised *const all[] = {&self->prepared.q, &self->prepared.k, &self->prepared.v};
     const pcast_view *view = which == 0 ? &self->q : which == 1 ? &self->k : &self->v;
     const size_t *starts = which == 0 ? self->attend->q_starts : self->attend->k_starts;
-    const size_t own = which == 0 ? head : head / (self->shape.heads / self->shape.kv_heads);
+    const size_t own = which == 0 ? head : pcast_attend_kv_head(self, head);
     if (all[which]->descale == NULL)
         return pcast_attend_given_descale(self, which, batch, head);
     if (pcast_sequence_of(view, starts, batch).count == 0)

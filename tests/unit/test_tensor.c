@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/pcast_tensor_XXXXXX";
+static char folder[] = "pcast_tensor_XXXXXX";
 
-/* Every file lies in a folder of the test's own, the working directory. */
+/* Every file lies in a folder of the test's own, below where it was started. */
 static int enter_folder(void **state)
 {
     (void)state;
@@ -22,7 +22,7 @@ static int enter_folder(void **state)
 static int leave_folder(void **state)
 {
     (void)state;
-    return chdir("/") != 0 || rmdir(folder) != 0;
+    return chdir("..") != 0 || rmdir(folder) != 0;
 }
 
 static void write_bytes(const char *path, const void *bytes, size_t size)
