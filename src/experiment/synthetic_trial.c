@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A trial walks its keys block by block and brings every configuration one block further, so that
  * memory stays O(block) and a block of V is read while it is in the cache: once for the exact
- * references (one for each Delta), then once for each group of kernels that visit the same blocks
- * in the same order. */
+ * references, then once for each group of kernels that visit the same blocks in the same order. */
 #include "experiment/synthetic_trial.h"
 
 #include "base/bits.h"
@@ -67,7 +66,7 @@ pcast_status pcast_workspace_init(pcast_workspace *space, const pcast_synthetic_
     space->scores = calloc(self->block, sizeof *space->scores);
     space->is_sink = calloc(2 * self->block, sizeof *space->is_sink);
     space->references = calloc(deltas, sizeof *space->references);
-    space->reference_o = calloc(deltas * 2, dim * sizeof *space->reference_o);
+    space->reference_o = calloc((deltas + 1) * 2, dim * sizeof *space->reference_o);
     space->kernel_scores = calloc(self->block, sizeof *space->kernel_scores);
     space->batch.rows = calloc(PCAST_BATCH * self->block, sizeof *space->batch.rows);
     space->rows = calloc(configs, sizeof *space->rows);
@@ -84,68 +83,6 @@ pcast_status pcast_workspace_init(pcast_workspace *space, const pcast_synthetic_
         status =
             pcast_row_init(&space->rows[i], &self->plans[i / deltas], experiment->keys, dim, err);
     return status;
-}
-
-static double sigma_of(const pcast_synthetic *experiment)
-{
-    return experiment->sigma > 0 ? experiment->sigma : 1;
-}
-
-/* Scores of the keys of a range: RN32(Delta + sigma*g) for sinks, RN32(sigma*g) for the others. */
-static void fill_scores(float *scores, const double *normals, pcast_range range,
-                        const pcast_synthetic *experiment, double delta)
-{
-    const double sigma = sigma_of(experiment);
-    for (size_t i = 0; i < range.count; i++) {
-        const double score = sigma * normals[i];
-        scores[i] = (float)(range.first + i < experiment->sinks ? delta + score : score);
-    }
-}
-
-/* Exact outputs of the trial, one for each Delta. */
-static void compute_references(const pcast_synthetic_state *self, pcast_workspace *space)
-{
-    const pcast_synthetic *experiment = self->experiment;
-    const pcast_kernel *kernel = &self->run->kernels[0]; /* all solve the same problem */
-    const size_t keys = experiment->keys, dim = experiment->dim, sinks = experiment->sinks;
-    double sink_max = -INFINITY, other_max = -INFINITY;
-    for (size_t first = 0; first < keys; first += PCAST_REFERENCE_BLOCK) {
-        const size_t count =
-            keys - first < PCAST_REFERENCE_BLOCK ? keys - first : PCAST_REFERENCE_BLOCK;
-        const double *normals = pcast_draws_normals(&space->draws, first, count);
-        for (size_t i = 0; i < count; i++) {
-            double *max = first + i < sinks ? &sink_max : &other_max;
-            *max = normals[i] > *max ? normals[i] : *max;
-        }
-    }
-    for (size_t d = space->first_delta; d < space->end_delta; d++) {
-        /* Rounding is monotonic, so the largest score is the rounded largest sum. */
-        const double sigma = sigma_of(experiment);
-        float top[2] = {(float)(experiment->deltas[d] + sigma * sink_max),
-                        (float)(sigma * other_max)};
-        pcast_soft_cap(kernel->softcap, top, 2);
-        double max = (double)(top[0] > top[1] ? top[0] : top[1]);
-        if (kernel->sink_given && (double)kernel->sink_logit > max)
-            max = (double)kernel->sink_logit;
-        double *o = space->reference_o + d * 2 * dim;
-        pcast_reference_start(&space->references[d], pcast_measure_engine_for(self->run->cpu), max,
-                              o, o + dim, dim);
-        if (kernel->sink_given)
-            pcast_reference_add_sink(&space->references[d], (double)kernel->sink_logit);
-    }
-    for (size_t first = 0; first < keys; first += PCAST_REFERENCE_BLOCK) {
-        const pcast_range range = {
-            first, keys - first < PCAST_REFERENCE_BLOCK ? keys - first : PCAST_REFERENCE_BLOCK};
-        const double *normals = pcast_draws_normals(&space->draws, first, range.count);
-        const float *values = pcast_draws_values(&space->draws, first, range.count);
-        for (size_t d = space->first_delta; d < space->end_delta; d++) {
-            fill_scores(space->scores, normals, range, experiment, experiment->deltas[d]);
-            pcast_soft_cap(kernel->softcap, space->scores, range.count);
-            pcast_reference_add(&space->references[d], space->scores, values, range.count);
-        }
-    }
-    for (size_t d = space->first_delta; d < space->end_delta; d++)
-        pcast_reference_finish(&space->references[d]);
 }
 
 /* V of the visit as a kernel reads it. */
@@ -210,7 +147,7 @@ static void step_group(const pcast_synthetic_state *self, pcast_workspace *space
     const float *values = pcast_draws_values(&space->draws, range.first, range.count);
     space->v[0].filled = space->v[1].filled = 0;
     for (size_t d = space->first_delta; d < space->end_delta; d++) {
-        fill_scores(space->scores, normals, range, experiment, experiment->deltas[d]);
+        pcast_fill_scores(space->scores, normals, range, experiment, experiment->deltas[d]);
         for (size_t n = leader; n < kernels; n++) {
             if (self->front[n] != n ||
                 !pcast_same_walk(&self->plans[n].kernel, &self->plans[leader].kernel))
@@ -249,7 +186,7 @@ static void start_trial(const pcast_synthetic_state *self, pcast_workspace *spac
 {
     const size_t deltas = self->experiment->delta_count;
     pcast_draws_start_trial(&space->draws, (uint32_t)(self->experiment->first_trial + trial));
-    compute_references(self, space);
+    pcast_compute_references(self, space);
     for (size_t i = 0; i < self->run->kernel_count * deltas; i++) {
         size_t splits;
         if (!is_ours(self, space, i))

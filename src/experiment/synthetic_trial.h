@@ -37,9 +37,9 @@ typedef struct pcast_workspace {
     float *scores;               /* [block] */
     uint8_t *is_sink;            /* [2][block]: of the first block, of any other */
     pcast_reference *references; /* [deltas] */
-    double *reference_o;         /* [deltas][2][dim]: output, lost parts */
-    float *kernel_scores;        /* [block] as a kernel reads them */
-    pcast_value_codes v[2];      /* in E4M3 and E5M2, for kernels that read codes */
+    double *reference_o;    /* [deltas + 1][2][dim]: output, lost parts; last the other keys' */
+    float *kernel_scores;   /* [block] as a kernel reads them */
+    pcast_value_codes v[2]; /* in E4M3 and E5M2, for kernels that read codes */
     pcast_row_batch batch;
     pcast_row *rows;          /* [kernels][deltas] */
     pcast_loss_meter *meters; /* [kernels][deltas] */
@@ -66,6 +66,13 @@ typedef struct pcast_synthetic_state {
 pcast_status pcast_workspace_init(pcast_workspace *space, const pcast_synthetic_state *self,
                                   pcast_error *err);
 void pcast_workspace_free(pcast_workspace *space, size_t configs);
+
+/* Scores of the keys of a range: RN32(Delta + sigma*g) for sinks, RN32(sigma*g) for the others. */
+void pcast_fill_scores(float *scores, const double *normals, pcast_range range,
+                       const pcast_synthetic *experiment, double delta);
+
+/* Exact outputs of the trial that has been drawn, one for each Delta of the piece. */
+void pcast_compute_references(const pcast_synthetic_state *self, pcast_workspace *space);
 
 /* Piece trial * groups + group of the run's work: losses of all kernels, for that group of Delta.
  * The context is a pcast_synthetic_state. */

@@ -39,6 +39,28 @@ void pcast_reference_add_sink(pcast_reference *reference, double logit)
     pcast_sum_add(&reference->l, pcast_exp_f64(logit - reference->max));
 }
 
+/* sum = a * sum + b * other */
+static void merge_sum(pcast_sum *sum, double a, pcast_sum other, double b)
+{
+    *sum = (pcast_sum){a * sum->value, a * sum->lost};
+    pcast_sum_add(sum, b * other.value);
+    sum->lost += b * other.lost;
+}
+
+void pcast_reference_merge(pcast_reference *reference, const pcast_reference *other)
+{
+    const double max = reference->max > other->max ? reference->max : other->max;
+    const double a = pcast_exp_f64(reference->max - max), b = pcast_exp_f64(other->max - max);
+    reference->max = max;
+    merge_sum(&reference->l, a, other->l, b);
+    for (size_t c = 0; c < reference->dim; c++) {
+        pcast_sum sum = {reference->o[c], reference->o_lost[c]};
+        merge_sum(&sum, a, (pcast_sum){other->o[c], other->o_lost[c]}, b);
+        reference->o[c] = sum.value;
+        reference->o_lost[c] = sum.lost;
+    }
+}
+
 void pcast_reference_finish(pcast_reference *reference)
 {
     const double l = reference->l.value + reference->l.lost;

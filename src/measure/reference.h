@@ -43,6 +43,10 @@ void pcast_reference_add(pcast_reference *reference, const float *scores, const 
 /* A learned sink: a weight without a value. */
 void pcast_reference_add_sink(pcast_reference *reference, double logit);
 
+/* Adds the sums over other keys of the same row. Neither is finished; at least one has a finite
+ * maximum. */
+void pcast_reference_merge(pcast_reference *reference, const pcast_reference *other);
+
 /* Leaves the output in reference->o. */
 void pcast_reference_finish(pcast_reference *reference);
 

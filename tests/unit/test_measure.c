@@ -12,13 +12,14 @@
 static void test_reference(void **state)
 {
     (void)state;
-    enum { KEYS = 500, DIM = 3 };
+    enum { KEYS = 500, FIRST = 4, DIM = 3 };
     static float scores[KEYS], values[KEYS * DIM];
     uint64_t random = 4;
-    double max = -INFINITY;
+    double max = -INFINITY, first_max = -INFINITY;
     for (int j = 0; j < KEYS; j++) {
         scores[j] = j % 50 == 7 ? -INFINITY : (float)(30 * test_uniform(&random) - 10);
         max = scores[j] > max ? scores[j] : max;
+        first_max = j < FIRST ? max : first_max;
         for (int c = 0; c < DIM; c++) /* masked keys hold what must not be read */
             values[j * DIM + c] = isinf(scores[j]) ? NAN : (float)(test_uniform(&random) - 0.5);
     }
@@ -29,6 +30,21 @@ static void test_reference(void **state)
     pcast_reference_add(&reference, scores, values, 200);
     pcast_reference_add(&reference, scores + 200, values + 200 * DIM, KEYS - 200);
     pcast_reference_finish(&reference);
+    /* The same in two parts: the first holds the row's maximum, then the other does. */
+    double parts_o[2][DIM], parts_lost[2][DIM];
+    pcast_reference parts[2];
+    for (int swap = 0; swap < 2; swap++) {
+        for (int i = 0; i < 2; i++)
+            pcast_reference_start(&parts[i], pcast_measure_engine_for(pcast_cpu_detect()),
+                                  i == 0 ? first_max : max, parts_o[i], parts_lost[i], DIM);
+        pcast_reference_add(&parts[0], scores, values, FIRST);
+        pcast_reference_add(&parts[1], scores + FIRST, values + FIRST * DIM, KEYS - FIRST);
+        pcast_reference_merge(&parts[swap], &parts[1 - swap]);
+        pcast_reference_finish(&parts[swap]);
+        assert_bits_f64(parts[swap].max, max);
+        for (int c = 0; c < DIM; c++)
+            assert_near(parts_o[swap][c], o[c], 4e-16);
+    }
 
     mpfr_t w, l, sum, term;
     mpfr_inits2(200, w, l, sum, term, (mpfr_ptr)NULL);
