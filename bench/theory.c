@@ -30,6 +30,8 @@ static double trial_time(const pcast_theory_row *row)
     return (now() - start) / 50;
 }
 
+enum { ROWS = 25 };
+
 int main(void)
 {
     static const size_t sizes[] = {256, 4096, 32768};
@@ -55,7 +57,15 @@ int main(void)
                "(sum %.3g)\n",
                sizes[n], 1e3 * total / points, 1e3 * worst, 1e3 * trial_time(&row), sum);
     }
-    const double start = now();
+    pcast_theory_row rows[ROWS];
+    double mse[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        rows[i] = (pcast_theory_row){PCAST_ORDER_FORWARD, 4096, 4, 128, 1, 0.5 * i, 1};
+    double start = now();
+    pcast_theory_mse_rows(rows, ROWS, mse);
+    printf("%d Delta of one S together: %.2f ms a point (last %.3g)\n", ROWS,
+           1e3 * (now() - start) / ROWS, mse[ROWS - 1]);
+    start = now();
     double sum = 0;
     for (int i = 0; i < 1000; i++)
         sum +=

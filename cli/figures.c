@@ -71,13 +71,17 @@ static void put_points(FILE *script, const figure_data *data, size_t kernel, int
 
 static void put_curve(FILE *script, size_t index, const pcast_kernel *kernel, int mse)
 {
-    fprintf(script, "$curve%zu << EOD\n", index);
+    pcast_theory_row rows[CURVE + 1];
+    double values[CURVE + 1];
     for (int i = 0; i <= CURVE; i++) {
-        const double delta = 13.0 * i / CURVE;
-        const pcast_theory_row row = theory_row(kernel, KEYS, delta);
-        fprintf(script, "%.9g %.9g\n", delta,
-                mse ? pcast_theory_mse(&row) : pcast_theory_underflow(&row).all);
+        rows[i] = theory_row(kernel, KEYS, 13.0 * i / CURVE);
+        values[i] = mse ? 0 : pcast_theory_underflow(&rows[i]).all;
     }
+    if (mse)
+        pcast_theory_mse_rows(rows, CURVE + 1, values);
+    fprintf(script, "$curve%zu << EOD\n", index);
+    for (int i = 0; i <= CURVE; i++)
+        fprintf(script, "%.9g %.9g\n", rows[i].delta, values[i]);
     fprintf(script, "EOD\n");
 }
 

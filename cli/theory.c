@@ -124,12 +124,10 @@ static const char *const dp_columns[] = {"scale",       "dp",       "dp_formula"
                                          "worst_point", "coverage", "exact_in_fp32"};
 
 static void write_row(csv_writer *csv, const grid_kernel *kernel, const pcast_theory_row *row,
-                      const theory_options *options)
+                      const pcast_theory_loss *loss, const theory_options *options)
 {
     const int forward = row->order == PCAST_ORDER_FORWARD;
     const pcast_theory_fractions underflow = pcast_theory_underflow(row);
-    const pcast_theory_loss loss =
-        options->closed ? (pcast_theory_loss){NAN, NAN, NAN} : pcast_theory_expected_loss(row);
     csv_text(csv, kernel->name);
     csv_text(csv, pcast_order_name(row->order));
     csv_number(csv, row->scale);
@@ -149,9 +147,9 @@ static void write_row(csv_writer *csv, const grid_kernel *kernel, const pcast_th
     csv_known(csv, pcast_theory_subnormal(row).all);
     csv_known(csv, options->closed ? NAN : pcast_theory_saturation(row, options->tau));
     csv_number(csv, pcast_theory_headroom(row->scale, options->tau));
-    csv_known(csv, loss.mass);
-    csv_known(csv, loss.mass_kept);
-    csv_known(csv, loss.mse);
+    csv_known(csv, loss->mass);
+    csv_known(csv, loss->mass_kept);
+    csv_known(csv, loss->mse);
     csv_known(csv, options->spread ? pcast_theory_mse_spread(row).sd : NAN);
     csv_known(csv, pcast_theory_mse_leading(row));
     csv_end(csv);
@@ -174,6 +172,26 @@ static int resolve_sigmas(theory_options *options)
     return EXIT_OK;
 }
 
+/* One row for each Delta. */
+static void write_kernel(const theory_options *options, csv_writer *csv, const grid_kernel *kernel,
+                         size_t keys, size_t sinks, double sigma)
+{
+    const cli_grid *grid = &options->grid;
+    pcast_theory_row *rows = cli_alloc(grid->delta_count, sizeof *rows);
+    pcast_theory_loss *losses = cli_alloc(grid->delta_count, sizeof *losses);
+    for (size_t d = 0; d < grid->delta_count; d++) {
+        rows[d] = grid_theory_row(&kernel->kernel, keys, grid->dim[0], sinks, grid->deltas[d]);
+        rows[d].sigma = sigma;
+        losses[d] = (pcast_theory_loss){NAN, NAN, NAN};
+    }
+    if (!options->closed)
+        pcast_theory_expected_losses(rows, grid->delta_count, losses);
+    for (size_t d = 0; d < grid->delta_count; d++)
+        write_row(csv, kernel, &rows[d], &losses[d], options);
+    free(rows);
+    free(losses);
+}
+
 static void write_grid(const theory_options *options, csv_writer *csv)
 {
     const cli_grid *grid = &options->grid;
@@ -182,13 +200,8 @@ static void write_grid(const theory_options *options, csv_writer *csv)
         for (size_t j = 0; j < grid->sinks_count; j++)
             for (size_t s = 0; s < options->sigma_text.count; s++)
                 for (size_t n = 0; n < grid->kernel_count; n++)
-                    for (size_t d = 0; d < grid->delta_count; d++) {
-                        pcast_theory_row row =
-                            grid_theory_row(&grid->kernels[n].kernel, grid->n[i], grid->dim[0],
-                                            grid->sinks[j], grid->deltas[d]);
-                        row.sigma = options->sigmas[s];
-                        write_row(csv, &grid->kernels[n], &row, options);
-                    }
+                    write_kernel(options, csv, &grid->kernels[n], grid->n[i], grid->sinks[j],
+                                 options->sigmas[s]);
 }
 
 /* One row for each value of --scale. */

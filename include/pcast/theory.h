@@ -109,8 +109,14 @@ typedef struct pcast_theory_loss {
  * the ends of the domain, whatever N. */
 pcast_theory_loss pcast_theory_expected_loss(const pcast_theory_row *row);
 
-/* The first of the two alone, in half the time. */
+/* The first of them alone, in half the time. */
 double pcast_theory_mse(const pcast_theory_row *row);
+
+/* The same of many rows, in a fraction of the time where rows of one sigma and S follow each
+ * other. */
+void pcast_theory_expected_losses(const pcast_theory_row *rows, size_t count,
+                                  pcast_theory_loss *losses);
+void pcast_theory_mse_rows(const pcast_theory_row *rows, size_t count, double *mse);
 
 typedef struct pcast_theory_spread {
     double mean; /* of the MSE given P, by another route than pcast_theory_mse */

@@ -21,22 +21,31 @@ typedef struct builder {
     double length;
 } builder;
 
-static void add_stretch(builder *build, double low, double high, double cast)
+static void add_points(builder *build, double low, double high, int is_wide, double cast)
 {
     pcast_cast_nodes *nodes = build->nodes;
-    if (!(high > low))
-        return;
+    for (size_t i = 0; i < (is_wide ? WIDE_POINTS : NARROW_POINTS); i++) {
+        gsl_integration_glfixed_point(low, high, i, &nodes->x[nodes->count],
+                                      &nodes->weight[nodes->count],
+                                      is_wide ? build->wide : build->narrow);
+        nodes->cast[nodes->count++] = cast;
+    }
+}
+
+/* Pieces of one length from below `low` up to high: where they lie does not depend on low. */
+static void add_flushed(builder *build, double low, double high)
+{
+    for (int piece = (int)ceil((high - low) / build->length); piece > 0; piece--)
+        add_points(build, high - piece * build->length, high - (piece - 1) * build->length, 1, 0);
+}
+
+static void add_cell(builder *build, double low, double high, double cast)
+{
     const int is_wide = high - low > NARROW * build->length;
     const int pieces = is_wide ? (int)ceil((high - low) / build->length) : 1;
     const double width = (high - low) / pieces;
     for (int piece = 0; piece < pieces; piece++)
-        for (size_t i = 0; i < (is_wide ? WIDE_POINTS : NARROW_POINTS); i++) {
-            const double start = low + piece * width;
-            gsl_integration_glfixed_point(start, start + width, i, &nodes->x[nodes->count],
-                                          &nodes->weight[nodes->count],
-                                          is_wide ? build->wide : build->narrow);
-            nodes->cast[nodes->count++] = cast;
-        }
+        add_points(build, low + piece * width, low + (piece + 1) * width, is_wide, cast);
 }
 
 /* Where S e^x passes the midpoint between code and code + 1; 0 if that lies above S. */
@@ -53,7 +62,8 @@ static double upper_edge(int code, double scale)
 int pcast_cast_nodes_init(pcast_cast_nodes *nodes, double scale, double low, double length)
 {
     const double first_edge = upper_edge(0, scale);
-    const size_t capacity = (size_t)(WIDE_POINTS * (ceil(-low / length) + 2.0 * CODES));
+    const size_t capacity =
+        (size_t)(WIDE_POINTS * (ceil((fabs(first_edge) - low) / length) + 2.0 * CODES));
     *nodes = (pcast_cast_nodes){0};
     builder build = {nodes, gsl_integration_glfixed_table_alloc(NARROW_POINTS),
                      gsl_integration_glfixed_table_alloc(WIDE_POINTS), length};
@@ -63,12 +73,12 @@ int pcast_cast_nodes_init(pcast_cast_nodes *nodes, double scale, double low, dou
     const int ok = build.narrow != NULL && build.wide != NULL && nodes->x != NULL &&
                    nodes->weight != NULL && nodes->cast != NULL;
     if (ok) {
-        add_stretch(&build, low, first_edge, 0);
+        add_flushed(&build, low, first_edge);
         double edge = first_edge;
         for (int code = 1; code < CODES && edge < 0; code++) {
             const double next = upper_edge(code, scale);
-            const double start = edge > low ? edge : low;
-            add_stretch(&build, start, next, pcast_decode_f64(PCAST_E4M3, (uint64_t)code) / scale);
+            if (next > low)
+                add_cell(&build, edge, next, pcast_decode_f64(PCAST_E4M3, (uint64_t)code) / scale);
             edge = next;
         }
     } else {

@@ -13,8 +13,8 @@ typedef struct pcast_cast_nodes {
     double *cast; /* E4M3(S e^x) / S, saturating */
 } pcast_cast_nodes;
 
-/* Nodes from low (< 0) to 0 for integrands that are smooth over `length` nats (at most 1). Returns
- * 0 when memory runs out. */
+/* Nodes from low (< 0) or somewhat below it to 0 for integrands that are smooth over `length` nats
+ * (at most 1). Those above low do not depend on it. Returns 0 when memory runs out. */
 int pcast_cast_nodes_init(pcast_cast_nodes *nodes, double scale, double low, double length);
 void pcast_cast_nodes_free(pcast_cast_nodes *nodes);
 

@@ -30,7 +30,7 @@ static void test_reference(void **state)
     pcast_reference_add(&reference, scores, values, 200);
     pcast_reference_add(&reference, scores + 200, values + 200 * DIM, KEYS - 200);
     pcast_reference_finish(&reference);
-    /* The same in two parts: the first holds the row's maximum, then the other does. */
+    /* The same in two parts, merged either way round. */
     double parts_o[2][DIM], parts_lost[2][DIM];
     pcast_reference parts[2];
     for (int swap = 0; swap < 2; swap++) {

@@ -119,6 +119,33 @@ static void test_loss(void **state)
     assert_near(pcast_theory_expected_loss(&flat).mse, (1 + 0.01 * 7 / 8) / 8, 1e-4);
 }
 
+/* Rows in company have the bits that they have alone: on and between steps of the shared tables,
+ * with other orders, sizes, S and sigma beside them, and rows outside the domain among them. */
+static void test_rows_together(void **state)
+{
+    (void)state;
+    enum { ROWS = 12 };
+    static const double deltas[ROWS] = {0, 12, 0.3, -7.5, 60, 1.25, 6.5, 101, 3, 0.3, 2, 5};
+    pcast_theory_row rows[ROWS];
+    pcast_theory_loss losses[ROWS];
+    double mse[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i] = make(i % 2 != 0 ? PCAST_ORDER_REVERSE : PCAST_ORDER_FORWARD, 200 + 900 * i, 128,
+                       1 + i % 5, i < 9 ? 1 : 256, deltas[i]);
+        rows[i].sigma = i == 11 ? 0.7 : 1;
+    }
+    pcast_theory_expected_losses(rows, ROWS, losses);
+    pcast_theory_mse_rows(rows, ROWS, mse);
+    for (size_t i = 0; i < ROWS; i++) {
+        const pcast_theory_loss alone = pcast_theory_expected_loss(&rows[i]);
+        assert_bits_f64(losses[i].mse, alone.mse);
+        assert_bits_f64(losses[i].mass, alone.mass);
+        assert_bits_f64(losses[i].mass_kept, alone.mass_kept);
+        assert_bits_f64(mse[i], pcast_theory_mse(&rows[i]));
+        assert_true(isnan(mse[i]) == (i == 7));
+    }
+}
+
 /* The chain's mean is the double integral's, by another route; the spread of a row that cannot vary
  * is none. */
 static void test_wide_domain(void **state)
@@ -337,15 +364,11 @@ static void test_accumulation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published_values),
-        cmocka_unit_test(test_expected_underflow),
-        cmocka_unit_test(test_geometric_sums),
-        cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_spread),
-        cmocka_unit_test(test_wide_domain),
-        cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_saturation),
-        cmocka_unit_test(test_domain),
+        cmocka_unit_test(test_published_values), cmocka_unit_test(test_expected_underflow),
+        cmocka_unit_test(test_geometric_sums),   cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_rows_together),    cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_wide_domain),      cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_saturation),       cmocka_unit_test(test_domain),
         cmocka_unit_test(test_accumulation),
     };
     gsl_set_error_handler_off();
