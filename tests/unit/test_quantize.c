@@ -94,6 +94,7 @@ enum { Q_SIZE = ROWS * DIM, K_SIZE = 2 * KV_HEADS * TOKENS * DIM };
 typedef struct problem {
     float q[Q_SIZE], k[K_SIZE], v[K_SIZE];
     uint8_t codes[Q_SIZE]; /* of the tensor that is stored in 8 bits */
+    uint16_t halves[3][Q_SIZE];
     pcast_tensor tensors[3];
     pcast_attend attend;
 } problem;
@@ -326,6 +327,59 @@ static void test_given_inputs_stay(void **state)
     }
 }
 
+/* Rounds the inputs to float16 and stores them so in other[], token by token with `turned`. */
+static void store_in_16_bits(problem *p, problem *other, int turned)
+{
+    float *const data[] = {p->q, p->k, p->v};
+    for (int i = 0; i < 3; i++) {
+        const size_t heads = p->tensors[i].shape[1], count = 2 * heads * TOKENS * DIM;
+        pcast_tensor *stored = &other->tensors[i];
+        for (size_t e = 0; e < count; e++) {
+            const size_t c = e % DIM, t = e / DIM % TOKENS, h = e / DIM / TOKENS;
+            const size_t at = ((h / heads * TOKENS + t) * heads + h % heads) * DIM + c;
+            const uint16_t half =
+                (uint16_t)pcast_encode_f32(PCAST_F16, data[i][e], (pcast_cast){0});
+            data[i][e] = pcast_decode_f32(PCAST_F16, half);
+            other->halves[i][turned ? at : e] = half;
+        }
+        stored->data = other->halves[i];
+        stored->format = PCAST_F16;
+        stored->shape[1] = turned ? TOKENS : heads;
+        stored->shape[2] = turned ? heads : TOKENS;
+    }
+    other->attend.layout = turned ? PCAST_LAYOUT_BTHD : PCAST_LAYOUT_BHTD;
+}
+
+/* How numbers are stored does not matter, quantised or not. */
+static void test_storage(void **state)
+{
+    (void)state;
+    static problem p, stored;
+    static outcome expected, got;
+    static const char *const specs[] = {
+        "paper:qkv=e4m3;block=16;lse=e;k_mean=yes;rotation=yes;q_scale=tensor;v_scale=tensor",
+        "paper:qkv=e4m3;block=16;lse=e;q_scale=kv_head;k_scale=head;v_scale=head",
+        "paper:qkv=e5m2;block=16;lse=2;q_scale=block;k_scale=block;scale_rows=8;rotation=yes",
+        "paper:qkv=int8;block=16;lse=e;q_scale=token;k_scale=token;k_mean=yes",
+        "sage2-fp32:lse=e",
+        "fa3:lse=e",
+    };
+    for (size_t i = 0; i < 2 * sizeof specs / sizeof specs[0]; i++)
+        for (int turned = 0; turned < 2; turned++) {
+            make(&p);
+            make(&stored);
+            store_in_16_bits(&p, &stored, turned);
+            p.attend.prepare = stored.attend.prepare = i % 2 == 0;
+            run(&p.attend, specs[i / 2], &expected);
+            run(&stored.attend, specs[i / 2], &got);
+            assert_memory_equal(got.lse, expected.lse, sizeof got.lse);
+            if (!turned)
+                assert_memory_equal(got.o, expected.o, sizeof got.o);
+            for (int h = 0; h < 2 * HEADS; h++)
+                assert_bits_f64(got.heads[h].summary.mse, expected.heads[h].summary.mse);
+        }
+}
+
 /* A shift of all scores that a soft cap or a learned sink would see is refused, for that reason. */
 static void test_mean_refused(void **state)
 {
@@ -421,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_channels_round_once),
         cmocka_unit_test(test_given_inputs_stay),
+        cmocka_unit_test(test_storage),
         cmocka_unit_test(test_mean_refused),
         cmocka_unit_test(test_stages_add_up),
     };
