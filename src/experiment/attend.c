@@ -27,11 +27,15 @@ static void load_input(const pcast_attend_runner *self, int which, const pcast_a
     pcast_input_prepare(input, head->batch, kv_head, 0, head->keys, prepared);
 }
 
-/* K, V and their descales of the head that reads them. */
+/* K, V and their descales of the head that reads them; the head before may have read the same. */
 static void load_head(const pcast_attend_runner *self, pcast_attend_space *space,
                       const pcast_attend_head *head)
 {
     const size_t batch = head->batch, keys = head->keys, block = space->plan.kernel.block;
+    const size_t wanted = 1 + batch * self->shape.kv_heads + pcast_attend_kv_head(self, head->head);
+    if (space->loaded == wanted)
+        return;
+    space->loaded = wanted;
     load_input(self, 1, head, space->exact_k, space->k);
     load_input(self, 2, head, space->exact_v, space->v);
     pcast_attend_codes_load(&space->codes, &space->plan, space->k, space->v, keys,

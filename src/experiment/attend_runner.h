@@ -16,7 +16,8 @@ typedef struct pcast_attend_space {
     pcast_row row;
     pcast_row_scratch scratch;
     pcast_loss_part *parts;
-    float *k, *v;             /* [keys][dim] of the current head, as the kernel reads them */
+    size_t loaded;            /* head of K and V among those of all sequences + 1; 0: none */
+    float *k, *v;             /* [keys][dim] of that head, as the kernel reads them */
     float *exact_k, *exact_v; /* as they were given, where the inputs are prepared */
     float *q, *exact_q;       /* [dim] of the current query, likewise */
     float *k_descale;         /* [keys] */
