@@ -47,8 +47,29 @@ static void answer_all(const bounding *self, size_t row, pcast_interval o, pcast
     self->bounds->lse[row] = lse;
 }
 
+/* A mean of V over some of the keys, or 0/0 where no tile was visited. */
+static void answer_mean(const bounding *self, size_t row, const pcast_row_view *view,
+                        const float *v)
+{
+    const size_t dim = self->bounds->dim;
+    answer_all(self, row, anything, anything);
+    for (size_t c = 0; c < dim; c++) {
+        pcast_interval mean = {INFINITY, -INFINITY, 1};
+        for (size_t key = 0; key < view->keys; key++) {
+            const double value = (double)v[key * dim + c];
+            mean.low = value < mean.low ? value : mean.low;
+            mean.high = value > mean.high ? value : mean.high;
+        }
+        /* S that is no code's value leaves the cast of 1 off by half a place. */
+        mean.low -= fabs(mean.low) / 16;
+        mean.high += fabs(mean.high) / 16;
+        self->bounds->o[row * dim + c] = mean;
+    }
+}
+
 /* A row that sees no key. */
-static void answer_masked_row(const bounding *self, size_t row, const pcast_row_view *view)
+static void answer_masked_row(const bounding *self, size_t row, const pcast_row_view *view,
+                              const float *v)
 {
     const pcast_interval zero = {0, 0, 0}, none = {INFINITY, -INFINITY, 1};
     const double lse = view->sink_given ? view->sink : -INFINITY;
@@ -57,6 +78,8 @@ static void answer_masked_row(const bounding *self, size_t row, const pcast_row_
         answer_all(self, row, anything, anything);
     else if (rows == PCAST_MASKED_ROWS_ZERO)
         answer_all(self, row, zero, (pcast_interval){lse, lse, 0});
+    else if (rows == PCAST_MASKED_ROWS_MEAN_V && self->problem->v_descale == NULL)
+        answer_mean(self, row, view, v);
     else if (rows == PCAST_MASKED_ROWS_NAN)
         answer_all(self, row, none, (pcast_interval){lse, lse, 1});
     else
@@ -137,13 +160,19 @@ static void add_split(bounding *self, size_t s, const pcast_terms *terms, size_t
     *total = used == 1 ? (pcast_span){1, 1} : pcast_span_add(*total, weight);
 }
 
+/* S, or what it may be. */
+static pcast_span scale_of(const pcast_reading *reading)
+{
+    const double scale = (double)reading->kernel.scale;
+    return reading->any_scale ? (pcast_span){2, 448} : (pcast_span){scale, scale};
+}
+
 static void answer_row(bounding *self, size_t row, const pcast_row_view *view,
                        const pcast_terms *terms, const float *v, double v_descale)
 {
-    const double scale = (double)self->reading->kernel.scale;
     const double top = sum_splits(self, view, terms);
     size_t used = 0;
-    int overflow = 0;
+    pcast_fit fit = PCAST_FIT_FITS;
     pcast_span total = {0, 0}, lse_sum = {0, 0};
     for (size_t s = 0; s < terms->split_count; s++) {
         used += terms->split[s].keys > 0;
@@ -154,28 +183,37 @@ static void answer_row(bounding *self, size_t row, const pcast_row_view *view,
     for (size_t s = 0; s < terms->split_count; s++) {
         if (terms->split[s].keys == 0)
             continue;
-        overflow |= pcast_numerators(self->reading, view, terms, s, v, self->bounds->dim,
-                                     &self->space, self->split_o);
+        const pcast_fit here = pcast_numerators(self->reading, view, terms, s, v, self->bounds->dim,
+                                                &self->space, self->split_o);
+        fit = here > fit ? here : fit;
         add_split(self, s, terms, used, &total);
     }
+    const pcast_span strength = scale_of(self->reading);
     const int o_power = self->fault != NULL ? self->fault->o_power : 0;
-    const double factor = v_descale * (o_power > 0 ? scale : o_power < 0 ? 1 / scale : 1);
+    const pcast_span factor = o_power > 0   ? strength
+                              : o_power < 0 ? (pcast_span){1 / strength.high, 1 / strength.low}
+                                            : (pcast_span){1, 1};
     for (size_t c = 0; c < self->bounds->dim; c++) {
         pcast_span o = divide(self->sum[c], total);
-        o = pcast_span_times(pcast_span_widen(o, EPILOGUE_ERROR * larger_end(o)), factor);
+        o = pcast_span_widen(o, EPILOGUE_ERROR * larger_end(o));
+        o = pcast_span_times(multiply(o, factor), v_descale);
         self->bounds->o[row * self->bounds->dim + c] =
-            overflow ? anything : (pcast_interval){o.low, o.high, terms->or_nan};
+            fit == PCAST_FIT_FITS      ? (pcast_interval){o.low, o.high, terms->or_nan}
+            : fit == PCAST_FIT_UNKNOWN ? anything
+            : o.low > 0                ? (pcast_interval){INFINITY, INFINITY, 1}
+                                       : (pcast_interval){-INFINITY, -INFINITY, 1};
     }
     const double low = top + pcast_log_f64(lse_sum.low), high = top + pcast_log_f64(lse_sum.high);
     const double error =
         LOG_ERROR + PCAST_UNIT_ROUNDOFF * LSE_ROUNDINGS * (fabs(top) + fabs(low) + fabs(high) + 8);
     const double lse_factor =
         self->fault != NULL && self->fault->lse_factor != 0 ? self->fault->lse_factor : 1;
-    const double lse_offset =
-        self->fault != NULL ? self->fault->lse_offset * pcast_log_f64(scale) : 0;
-    const pcast_span lse = pcast_span_times((pcast_span){low - error, high + error}, lse_factor);
-    self->bounds->lse[row] =
-        (pcast_interval){lse.low + lse_offset, lse.high + lse_offset, terms->or_nan};
+    pcast_span lse = pcast_span_times((pcast_span){low - error, high + error}, lse_factor);
+    if (self->fault != NULL && self->fault->lse_offset != 0)
+        lse = pcast_span_add(lse, pcast_span_times((pcast_span){pcast_log_f64(strength.low),
+                                                                pcast_log_f64(strength.high)},
+                                                   self->fault->lse_offset));
+    self->bounds->lse[row] = (pcast_interval){lse.low, lse.high, terms->or_nan};
 }
 
 /* Does a visible key hold NaN, in V or in its score? */
@@ -242,7 +280,7 @@ static pcast_status bound_row(bounding *self, size_t row, pcast_error *err)
     const pcast_row_view view = view_row(self, batch, head, query);
     const pcast_interval none = {INFINITY, -INFINITY, 1};
     if (view.visible.count == 0) {
-        answer_masked_row(self, row, &view);
+        answer_masked_row(self, row, &view, v);
         return PCAST_OK;
     }
     if (reads_nan(&view, v, problem->dim)) {

@@ -222,10 +222,10 @@ pcast_status pcast_judge(const pcast_problem *problem, const pcast_probe *probe,
 /* Gap between what a fault and a healthy kernel may answer, in widths of the healthy interval. */
 static double gap(pcast_interval healthy, pcast_interval faulty, double ulp)
 {
-    if (faulty.low > faulty.high) /* NaN */
-        return healthy.nan ? 0 : INFINITY;
-    if (faulty.nan || healthy.low > healthy.high)
+    if (faulty.nan && healthy.nan)
         return 0;
+    if (faulty.low > faulty.high || healthy.low > healthy.high) /* only one is NaN */
+        return INFINITY;
     const double between =
         faulty.low > healthy.high ? faulty.low - healthy.high : healthy.low - faulty.high;
     const double width = healthy.high - healthy.low;
@@ -237,15 +237,19 @@ static double largest_gap(const pcast_declaration *declaration, const pcast_boun
 {
     static const double places[] = {
         [PCAST_OUTPUT_F32] = 0x1p-23, [PCAST_OUTPUT_BF16] = 0x1p-7, [PCAST_OUTPUT_F16] = 0x1p-10};
-    double largest = 0;
+    double largest = 0, top = 0;
+    for (size_t i = 0; i < healthy->rows * healthy->dim; i++)
+        if (isfinite(healthy->o[i].high) && healthy->o[i].high > top)
+            top = healthy->o[i].high;
     for (size_t i = 0; i < healthy->rows * healthy->dim; i++) {
         const pcast_interval x = rounded(declaration, healthy->o[i]);
-        const double ulp = fabs(x.high) * places[declaration->kernel.out_format] + DBL_MIN;
+        const double size = fabs(x.high) > 0x1p-12 * top ? fabs(x.high) : 0x1p-12 * top;
+        const double ulp = size * places[declaration->kernel.out_format] + DBL_MIN;
         const double here = gap(x, rounded(declaration, faulty->o[i]), ulp);
         largest = here > largest ? here : largest;
     }
     for (size_t row = 0; row < healthy->rows; row++) {
-        const double ulp = fabs(healthy->lse[row].high) * 0x1p-23 + DBL_MIN;
+        const double ulp = (fabs(healthy->lse[row].high) + 1) * 0x1p-23;
         const double here = gap(healthy->lse[row], faulty->lse[row], ulp);
         largest = here > largest ? here : largest;
     }

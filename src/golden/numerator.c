@@ -68,7 +68,7 @@ static products multiply(const pcast_reading *reading, const pcast_terms *terms,
     products all = {{0, 0}, 0, 0, 0, 0};
     const double scale = (double)reading->kernel.scale;
     double quantum = INFINITY;
-    int known = terms->split[number].flat;
+    int known = 1;
     for (size_t i = 0; i < terms->count; i++) {
         const pcast_term *term = &terms->term[i];
         const double value = (double)v[term->key * dim + channel];
@@ -79,7 +79,7 @@ static products multiply(const pcast_reading *reading, const pcast_terms *terms,
         all.magnitude += most;
         all.largest = most > all.largest ? most : all.largest;
         all.count += most > 0;
-        known &= !isnan(term->code);
+        known &= !isnan(term->code) && (term->final || term->code == 0);
         if (known && term->code * value != 0) {
             const double bit = lowest_bit(term->code * value);
             quantum = bit < quantum ? bit : quantum;
@@ -129,10 +129,11 @@ static void run_machine(const pcast_reading *reading, const pcast_row_view *row,
 static int knows_codes(const pcast_reading *reading, const pcast_terms *terms, size_t number)
 {
     const pcast_format p = reading->kernel.p_format;
-    int known =
-        terms->split[number].flat && (p == PCAST_E4M3 || p == PCAST_E5M2) && !reading->free_walk;
-    for (size_t i = 0; i < terms->count; i++)
-        known &= terms->term[i].split != number || !isnan(terms->term[i].code);
+    int known = (p == PCAST_E4M3 || p == PCAST_E5M2) && !reading->free_walk;
+    for (size_t i = 0; i < terms->count; i++) {
+        const pcast_term *term = &terms->term[i];
+        known &= term->split != number || (!isnan(term->code) && (term->final || term->code == 0));
+    }
     return known;
 }
 
@@ -185,13 +186,19 @@ static int fits_fp16(const pcast_reading *reading, const products *all)
     return sum * largest_scale(reading) * (1 + 0x1p-9) <= LARGEST_FP16;
 }
 
-/* One channel of a sum that is neither FP32's nor exact for other reasons; sets *overflow. */
+/* One channel of a sum that is neither FP32's nor exact for other reasons; sets *fit. */
 static pcast_span sum_elsewhere(const pcast_reading *reading, const pcast_row_view *row,
-                                pcast_span fp32, const products *all, int *overflow)
+                                pcast_span fp32, const products *all, pcast_fit *fit)
 {
     const int f16 = reading->kernel.accumulator == PCAST_ACCUMULATOR_FP16;
-    if ((f16 || reading->summation == PCAST_SUMMATION_ANY) && !fits_fp16(reading, all))
-        *overflow = 1;
+    if ((f16 || reading->summation == PCAST_SUMMATION_ANY) && !fits_fp16(reading, all)) {
+        const double scale = (double)reading->kernel.scale;
+        const double sure = all->sum.low > 0 ? all->sum.low : -all->sum.high;
+        const int certain = reading->summation == PCAST_SUMMATION_FP16 &&
+                            reading->kernel.promotion == PCAST_PROMOTION_NEVER &&
+                            sure * scale > LARGEST_FP16 * (1 + 0x1p-9);
+        *fit = certain ? PCAST_FIT_OVERFLOWS : PCAST_FIT_UNKNOWN;
+    }
     if (reading->summation == PCAST_SUMMATION_ANY || !f16)
         return sum_in_any(row, all);
     return pcast_span_widen(fp32, (double)(2 * all->count + 2) * 0x1p-11 * all->magnitude);
@@ -206,23 +213,25 @@ static int is_exact(const pcast_reading *reading, const products *all)
            (all->quanta <= (f16 ? EXACT_FP16 : EXACT_MACHINE) && (!f16 || fits_fp16(reading, all)));
 }
 
-int pcast_numerators(const pcast_reading *reading, const pcast_row_view *row,
-                     const pcast_terms *terms, size_t number, const float *v, size_t dim,
-                     pcast_numerator_space *space, pcast_span *out)
+pcast_fit pcast_numerators(const pcast_reading *reading, const pcast_row_view *row,
+                           const pcast_terms *terms, size_t number, const float *v, size_t dim,
+                           pcast_numerator_space *space, pcast_span *out)
 {
     const int by_machine = (reading->summation == PCAST_SUMMATION_MACHINE ||
                             reading->summation == PCAST_SUMMATION_EITHER) &&
                            knows_codes(reading, terms, number);
-    int evaluated = 0, overflow = 0;
+    int evaluated = 0;
+    pcast_fit worst = PCAST_FIT_FITS, best = PCAST_FIT_OVERFLOWS;
     for (size_t c = 0; c < dim; c++) {
         const products all = multiply(reading, terms, number, v, dim, c);
+        pcast_fit fit = PCAST_FIT_FITS;
         out[c] = sum_in_fp32(terms, number, &all);
-        if (is_exact(reading, &all))
+        if (!is_exact(reading, &all) && !by_machine)
+            out[c] = sum_elsewhere(reading, row, out[c], &all, &fit);
+        worst = fit > worst ? fit : worst;
+        best = fit < best ? fit : best;
+        if (is_exact(reading, &all) || !by_machine)
             continue;
-        if (!by_machine) {
-            out[c] = sum_elsewhere(reading, row, out[c], &all, &overflow);
-            continue;
-        }
         if (!evaluated) {
             encode(reading, row, terms, number, v, dim, space);
             run_machine(reading, row, number, dim, space);
@@ -233,5 +242,5 @@ int pcast_numerators(const pcast_reading *reading, const pcast_row_view *row,
         out[c] = reading->summation == PCAST_SUMMATION_EITHER ? pcast_span_hull(out[c], machine)
                                                               : machine;
     }
-    return overflow;
+    return worst == best ? worst : PCAST_FIT_UNKNOWN;
 }

@@ -15,10 +15,16 @@ pcast_status pcast_numerator_space_init(pcast_numerator_space *space, size_t key
                                         pcast_error *err);
 void pcast_numerator_space_free(pcast_numerator_space *space);
 
-/* out[c]: what the accumulator of split `number` holds at its end, over S; v [keys][dim]. Returns 1
- * where FP16 may have overflowed, so that nothing can be said. */
-int pcast_numerators(const pcast_reading *reading, const pcast_row_view *row,
-                     const pcast_terms *terms, size_t number, const float *v, size_t dim,
-                     pcast_numerator_space *space, pcast_span *out);
+/* Does FP16 hold the sums? */
+typedef enum pcast_fit {
+    PCAST_FIT_FITS,
+    PCAST_FIT_UNKNOWN,   /* it may have overflowed: nothing can be said */
+    PCAST_FIT_OVERFLOWS, /* infinity of its sign in every channel */
+} pcast_fit;
+
+/* out[c]: what the accumulator of split `number` holds at its end, over S; v [keys][dim]. */
+pcast_fit pcast_numerators(const pcast_reading *reading, const pcast_row_view *row,
+                           const pcast_terms *terms, size_t number, const float *v, size_t dim,
+                           pcast_numerator_space *space, pcast_span *out);
 
 #endif

@@ -160,7 +160,7 @@ static void finish_term(const pcast_reading *reading, const pcast_row_view *row,
     term->n = (pcast_span){cast.low * on_n.low, cast.high * on_n.high};
     term->d = (pcast_span){summed.low * on_d.low, summed.high * on_d.high};
     term->code = code.low == code.high ? code.low : NAN;
-    split->flat &= factor == 1 || code.high == 0;
+    term->final = m == split->m;
     terms->unique &= code.low == code.high;
     terms->or_nan |= pcast_weigh_overflows(reading, p);
 }
@@ -178,7 +178,7 @@ static void normalise_split(const pcast_reading *reading, const pcast_row_view *
     if (number == 0 && row->sink_given)
         sum = pcast_span_add(sum, pcast_weigh_probability(reading, row->sink, split->m));
     const double slack = ((double)split->keys + 4) * PCAST_UNIT_ROUNDOFF;
-    split->normalised = split->flat = 1;
+    split->normalised = 1;
     for (size_t i = first; i < terms->count; i++) {
         pcast_term *term = &terms->term[i];
         const pcast_span p = {term->d.low / sum.high * (1 - slack),
@@ -186,6 +186,7 @@ static void normalise_split(const pcast_reading *reading, const pcast_row_view *
         const pcast_span code = pcast_weigh_cast(reading, p);
         term->n = pcast_span_times(code, 1 / (double)reading->kernel.scale);
         term->code = code.low == code.high ? code.low : NAN;
+        term->final = 1;
         terms->unique &= code.low == code.high;
     }
 }
@@ -194,8 +195,8 @@ static void finish_split(const pcast_reading *reading, const pcast_row_view *row
                          const track *end, size_t first, pcast_terms *terms)
 {
     pcast_split_terms *split = &terms->split[number];
-    *split = (pcast_split_terms){
-        .m = end->m, .keys = terms->count - first, .flat = 1, .changes = end->changes};
+    *split =
+        (pcast_split_terms){.m = end->m, .keys = terms->count - first, .changes = end->changes};
     if (reading->kernel.normalise == PCAST_NORMALISE_PARTITION) {
         normalise_split(reading, row, number, first, terms);
         return;
@@ -303,11 +304,11 @@ static pcast_status over_all_walks(const pcast_reading *reading, const pcast_row
         *term = weighed[level - levels];
         term->key = row->visible.first + i;
         term->split = 0;
+        term->final = count == 1;
     }
     terms->unique = 0;
     terms->split_count = 1;
-    terms->split[0] =
-        (pcast_split_terms){.m = largest(row), .keys = keys, .flat = count == 1, .changes = count};
+    terms->split[0] = (pcast_split_terms){.m = largest(row), .keys = keys, .changes = count};
     terms->or_nan |=
         (reading->any_empty_max || reading->kernel.empty_max == PCAST_EMPTY_MAX_UNGUARDED) &&
         keys < row->keys;

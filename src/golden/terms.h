@@ -21,12 +21,12 @@ typedef struct pcast_term {
     size_t key, split;
     pcast_span n, d; /* weight in O, free of S, and in the row sum; relative to exp of split's m */
     double code;     /* value of the cast, S in it; NaN where roundings give several */
+    int final;       /* cast under the split's final maximum */
 } pcast_term;
 
 typedef struct pcast_split_terms {
     double m;       /* final running maximum */
     size_t keys;    /* visible ones */
-    int flat;       /* no key was cast under another maximum */
     int normalised; /* n are divided by the row sum already */
     size_t changes; /* at most so many factors on any term */
 } pcast_split_terms;
