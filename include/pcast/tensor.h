@@ -82,11 +82,26 @@ pcast_status pcast_npy_write(FILE *stream, pcast_format format, size_t rank, con
 pcast_status pcast_npy_write_codes(FILE *stream, pcast_format format, size_t rank,
                                    const size_t *shape, const uint32_t *codes);
 
+/* Whole numbers as <i4, which pcast_counts_read takes. PCAST_ERR_VALUE: one above INT32_MAX. */
+pcast_status pcast_npy_write_counts(FILE *stream, const size_t *values, size_t count);
+
 /* Writes tensors with their formats under their names as one safetensors file. PCAST_ERR_OUTPUT;
  * PCAST_ERR_VALUE: f64, too high a rank, or a name that occurs twice, is no UTF-8 or is
  * "__metadata__"; PCAST_ERR_MEMORY. */
 pcast_status pcast_safetensors_write(FILE *stream, const pcast_tensor *tensors,
                                      const char *const *names, size_t count);
+
+/* A list of whole numbers under a name. */
+typedef struct pcast_counts {
+    const char *name;
+    const size_t *values;
+    size_t count;
+} pcast_counts;
+
+/* The same with one such list as I32; NULL: none. PCAST_ERR_VALUE also for one above INT32_MAX. */
+pcast_status pcast_safetensors_write_with(FILE *stream, const pcast_tensor *tensors,
+                                          const char *const *names, size_t count,
+                                          const pcast_counts *counts);
 
 #ifdef __cplusplus
 }

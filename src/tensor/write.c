@@ -74,12 +74,11 @@ static pcast_status written(FILE *stream)
 }
 
 /* Returns the number of elements that follow. */
-static size_t put_npy_header(FILE *stream, pcast_format format, size_t rank, const size_t *shape)
+static size_t put_npy_header(FILE *stream, const char *descr, size_t rank, const size_t *shape)
 {
     enum { START = 10, ALIGNMENT = 64 }; /* magic, version and length; of the elements */
     char header[6 * ALIGNMENT];
     size_t count = 1;
-    const char *descr = pcast_format_width(format) == 8 ? "|u1" : dtype_of(format)->npy;
     int length = sprintf(header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (size_t i = 0; i < rank; i++) {
         length += sprintf(header + length, i > 0 ? " %zu," : "%zu,", shape[i]);
@@ -95,12 +94,17 @@ static size_t put_npy_header(FILE *stream, pcast_format format, size_t rank, con
     return count;
 }
 
+static const char *npy_name(pcast_format format)
+{
+    return pcast_format_width(format) == 8 ? "|u1" : dtype_of(format)->npy;
+}
+
 pcast_status pcast_npy_write(FILE *stream, pcast_format format, size_t rank, const size_t *shape,
                              const float *data)
 {
     if (!writable(format, rank))
         return PCAST_ERR_VALUE;
-    const size_t count = put_npy_header(stream, format, rank, shape);
+    const size_t count = put_npy_header(stream, npy_name(format), rank, shape);
     put_elements(stream, format, data, count);
     return written(stream);
 }
@@ -110,8 +114,32 @@ pcast_status pcast_npy_write_codes(FILE *stream, pcast_format format, size_t ran
 {
     if (!writable(format, rank))
         return PCAST_ERR_VALUE;
-    const size_t count = put_npy_header(stream, format, rank, shape);
+    const size_t count = put_npy_header(stream, npy_name(format), rank, shape);
     put_codes(stream, codes, (size_t)pcast_format_width(format) / 8, count);
+    return written(stream);
+}
+
+/* Do all fit into I32? */
+static int countable(const size_t *values, size_t count)
+{
+    size_t i = 0;
+    while (i < count && values[i] <= INT32_MAX)
+        i++;
+    return i == count;
+}
+
+static void put_counts(FILE *stream, const size_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        put_little_endian(stream, values[i], 4);
+}
+
+pcast_status pcast_npy_write_counts(FILE *stream, const size_t *values, size_t count)
+{
+    if (!countable(values, count))
+        return PCAST_ERR_VALUE;
+    put_npy_header(stream, "<i4", 1, &count);
+    put_counts(stream, values, count);
     return written(stream);
 }
 
@@ -120,19 +148,19 @@ static size_t width_of(const pcast_tensor *tensor)
     return (size_t)pcast_format_width(tensor->format) / 8;
 }
 
-static pcast_status add_entry(json_t *header, const pcast_tensor *tensor, const char *name,
-                              size_t *offset)
+/* Enters `size` bytes under a name, at *offset. */
+static pcast_status add_entry(json_t *header, const char *name, const char *dtype, size_t rank,
+                              const size_t *dims, size_t size, size_t *offset)
 {
-    const size_t end = *offset + pcast_tensor_size(tensor) * width_of(tensor);
+    const size_t end = *offset + size;
     if (strcmp(name, "__metadata__") == 0 || json_object_get(header, name) != NULL)
         return PCAST_ERR_VALUE;
     json_t *shape = json_array();
-    for (size_t i = 0; i < tensor->rank; i++)
-        json_array_append_new(shape, json_integer((json_int_t)tensor->shape[i]));
-    json_t *entry =
-        json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype_of(tensor->format)->safetensors, "shape",
-                  shape, "data_offsets", (json_int_t)*offset, (json_int_t)end);
-    if (entry == NULL || json_array_size(shape) != tensor->rank) {
+    for (size_t i = 0; i < rank; i++)
+        json_array_append_new(shape, json_integer((json_int_t)dims[i]));
+    json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype, "shape", shape,
+                              "data_offsets", (json_int_t)*offset, (json_int_t)end);
+    if (entry == NULL || json_array_size(shape) != rank) {
         json_decref(entry);
         return PCAST_ERR_MEMORY;
     }
@@ -140,28 +168,36 @@ static pcast_status add_entry(json_t *header, const pcast_tensor *tensor, const 
     return json_object_set_new(header, name, entry) == 0 ? PCAST_OK : PCAST_ERR_VALUE;
 }
 
-/* Tensors lie by falling width, so that each is aligned; the order of those of one width is kept.
- */
+/* Whole numbers come first, then tensors by falling width, so that each is aligned; the order of
+ * those of one width is kept. */
 static pcast_status fill_header(json_t *header, const pcast_tensor *tensors,
-                                const char *const *names, size_t count)
+                                const char *const *names, size_t count, const pcast_counts *counts)
 {
     pcast_status status = PCAST_OK;
     size_t offset = 0;
     for (size_t i = 0; i < count; i++)
         if (!writable(tensors[i].format, tensors[i].rank))
             return PCAST_ERR_VALUE;
+    if (counts != NULL && !countable(counts->values, counts->count))
+        return PCAST_ERR_VALUE;
+    if (counts != NULL)
+        status =
+            add_entry(header, counts->name, "I32", 1, &counts->count, 4 * counts->count, &offset);
     for (size_t width = 4; width > 0; width /= 2)
         for (size_t i = 0; status == PCAST_OK && i < count; i++)
             if (width_of(&tensors[i]) == width)
-                status = add_entry(header, &tensors[i], names[i], &offset);
+                status = add_entry(header, names[i], dtype_of(tensors[i].format)->safetensors,
+                                   tensors[i].rank, tensors[i].shape,
+                                   pcast_tensor_size(&tensors[i]) * width, &offset);
     return status;
 }
 
-pcast_status pcast_safetensors_write(FILE *stream, const pcast_tensor *tensors,
-                                     const char *const *names, size_t count)
+pcast_status pcast_safetensors_write_with(FILE *stream, const pcast_tensor *tensors,
+                                          const char *const *names, size_t count,
+                                          const pcast_counts *counts)
 {
     json_t *header = json_object();
-    pcast_status status = fill_header(header, tensors, names, count);
+    pcast_status status = fill_header(header, tensors, names, count, counts);
     char *text = status == PCAST_OK ? json_dumps(header, JSON_COMPACT) : NULL;
     json_decref(header);
     if (text == NULL)
@@ -170,10 +206,18 @@ pcast_status pcast_safetensors_write(FILE *stream, const pcast_tensor *tensors,
     put_little_endian(stream, length, 8);
     fprintf(stream, "%-*s", (int)length, text);
     free(text);
+    if (counts != NULL)
+        put_counts(stream, counts->values, counts->count);
     for (size_t width = 4; width > 0; width /= 2)
         for (size_t i = 0; i < count; i++)
             if (width_of(&tensors[i]) == width)
                 put_elements(stream, tensors[i].format, tensors[i].data,
                              pcast_tensor_size(&tensors[i]));
     return written(stream);
+}
+
+pcast_status pcast_safetensors_write(FILE *stream, const pcast_tensor *tensors,
+                                     const char *const *names, size_t count)
+{
+    return pcast_safetensors_write_with(stream, tensors, names, count, NULL);
 }

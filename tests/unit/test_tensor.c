@@ -263,6 +263,47 @@ static void test_counts(void **state)
     unlink("c.st");
 }
 
+/* Whole numbers come back from both formats, beside tensors that are not moved. */
+static void test_counts_round_trip(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"q", "s"};
+    const size_t lengths[3] = {0, 7, INT32_MAX}, large[1] = {(size_t)INT32_MAX + 1};
+    float q[3] = {1, -2, 448}, s[2] = {0.5f, 3};
+    const pcast_tensor tensors[2] = {{1, {3}, q, PCAST_E4M3}, {1, {2}, s, PCAST_F32}};
+    const pcast_counts counts = {"kv_lengths", lengths, 3};
+    static const char *const paths[] = {"c.npy", "c.st:kv_lengths"};
+    size_t *values, count;
+    pcast_tensor tensor;
+    pcast_error err = {""};
+    FILE *file = fopen("c.npy", "wb");
+    assert_int_equal(pcast_npy_write_counts(file, large, 1), PCAST_ERR_VALUE);
+    assert_int_equal(pcast_npy_write_counts(file, lengths, 3), PCAST_OK);
+    fclose(file);
+    file = fopen("c.st", "wb");
+    assert_int_equal(
+        pcast_safetensors_write_with(file, tensors, names, 2, &(pcast_counts){"n", large, 1}),
+        PCAST_ERR_VALUE);
+    assert_int_equal(
+        pcast_safetensors_write_with(file, tensors, names, 2, &(pcast_counts){"q", lengths, 3}),
+        PCAST_ERR_VALUE);
+    assert_int_equal(ftell(file), 0);
+    assert_int_equal(pcast_safetensors_write_with(file, tensors, names, 2, &counts), PCAST_OK);
+    fclose(file);
+    for (int i = 0; i < 2; i++) {
+        if (pcast_counts_read(paths[i], &values, &count, &err) != PCAST_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(count, 3);
+        assert_memory_equal(values, lengths, sizeof lengths);
+        free(values);
+        assert_int_equal(pcast_tensor_read("c.st", names[i], PCAST_E4M3, &tensor, &err), PCAST_OK);
+        assert_memory_equal(tensor.data, tensors[i].data, (size_t)(3 - i) * sizeof(float));
+        pcast_tensor_free(&tensor);
+    }
+    unlink("c.npy");
+    unlink("c.st");
+}
+
 /* Codes come as they lie in the file, NaNs with what they carry; uint32 are float32's bits. */
 static void test_raw_codes(void **state)
 {
@@ -314,9 +355,13 @@ static void test_raw_codes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_raw_codes),      cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_codes),          cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_writers_refuse), cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_raw_codes),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_writers_refuse),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_counts_round_trip),
     };
     return cmocka_run_group_tests_name("tensor", tests, enter_folder, leave_folder);
 }
