@@ -1,41 +1,71 @@
 /* SPDX-License-Identifier: MIT */
-/* Problems: memory of their arrays. */
+/* Problems: the memory behind a batch of heads. */
 #include "pcast/golden.h"
 
+#include "base/bits.h"
 #include "base/error.h"
+#include "base/fpenv.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Numbers of an array of these dimensions; SIZE_MAX where that is more than memory addresses. */
+static size_t numbers(size_t batch, size_t heads, size_t tokens, size_t dim)
+{
+    size_t count = 0;
+    if (__builtin_mul_overflow(batch, heads, &count) ||
+        __builtin_mul_overflow(count, tokens, &count) || __builtin_mul_overflow(count, dim, &count))
+        return SIZE_MAX;
+    return count;
+}
+
+static size_t q_numbers(const pcast_problem *problem)
+{
+    return numbers(problem->batch, problem->heads, problem->queries, problem->dim);
+}
+
+static size_t kv_numbers(const pcast_problem *problem)
+{
+    return numbers(problem->batch, problem->kv_heads, problem->keys, problem->dim);
+}
+
+static float *zeros(size_t count)
+{
+    if (count > PTRDIFF_MAX / sizeof(float))
+        return NULL;
+    return calloc(count > 0 ? count : 1, sizeof(float));
+}
+
+static pcast_status out_of_memory(const pcast_problem *problem, pcast_error *err)
+{
+    return pcast_fail(err, PCAST_ERR_MEMORY,
+                      "out of memory for a problem of %zu x %zu heads, %zu queries, %zu keys and "
+                      "%zu channels",
+                      problem->batch, problem->heads, problem->queries, problem->keys,
+                      problem->dim);
+}
 
 pcast_status pcast_problem_init(pcast_problem *problem, size_t batch, size_t heads, size_t kv_heads,
                                 size_t queries, size_t keys, size_t dim, pcast_error *err)
 {
+    pcast_fpenv env;
+    pcast_fpenv_enter(&env);
     *problem = (pcast_problem){.batch = batch,
                                .heads = heads,
                                .kv_heads = kv_heads,
                                .queries = queries,
                                .keys = keys,
-                               .dim = dim};
-    problem->softmax_scale = (float)(1 / sqrt((double)dim));
-    problem->q = calloc(batch * heads * queries * dim, sizeof(float));
-    problem->k = calloc(batch * kv_heads * keys * dim, sizeof(float));
-    problem->v = calloc(batch * kv_heads * keys * dim, sizeof(float));
-    if (problem->q != NULL && problem->k != NULL && problem->v != NULL)
-        return PCAST_OK;
-    return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for a problem");
-}
-
-float *pcast_problem_descale(float **array, size_t count)
-{
-    *array = malloc(count * sizeof **array);
-    for (size_t i = 0; *array != NULL && i < count; i++)
-        (*array)[i] = 1;
-    return *array;
-}
-
-size_t pcast_problem_rows(const pcast_problem *problem)
-{
-    return problem->batch * problem->heads * problem->queries;
+                               .dim = dim,
+                               .softmax_scale = (float)(1 / sqrt((double)dim)),
+                               .mask = PCAST_MASK_NONE};
+    pcast_fpenv_leave(&env);
+    problem->q = zeros(q_numbers(problem));
+    problem->k = zeros(kv_numbers(problem));
+    problem->v = zeros(kv_numbers(problem));
+    if (problem->q == NULL || problem->k == NULL || problem->v == NULL)
+        return out_of_memory(problem, err);
+    return PCAST_OK;
 }
 
 void pcast_problem_free(pcast_problem *problem)
@@ -48,5 +78,49 @@ void pcast_problem_free(pcast_problem *problem)
     free(problem->v_descale);
     free(problem->sink);
     free(problem->kv_lengths);
-    *problem = (pcast_problem){0};
+    problem->q = problem->k = problem->v = NULL;
+    problem->q_descale = problem->k_descale = problem->v_descale = problem->sink = NULL;
+    problem->kv_lengths = NULL;
+}
+
+/* A copy of `count` elements, NULL of NULL. Clears *ok when memory runs out. */
+static void *copy_of(const void *array, size_t count, size_t size, int *ok)
+{
+    if (array == NULL)
+        return NULL;
+    void *copy = calloc(count > 0 ? count : 1, size);
+    if (copy == NULL)
+        *ok = 0;
+    else
+        memcpy(copy, array, count * size);
+    return copy;
+}
+
+pcast_status pcast_problem_copy(const pcast_problem *problem, pcast_problem *copy, pcast_error *err)
+{
+    int ok = 1;
+    *copy = *problem;
+    copy->q = copy_of(problem->q, q_numbers(problem), sizeof *copy->q, &ok);
+    copy->k = copy_of(problem->k, kv_numbers(problem), sizeof *copy->k, &ok);
+    copy->v = copy_of(problem->v, kv_numbers(problem), sizeof *copy->v, &ok);
+    copy->q_descale = copy_of(problem->q_descale, problem->kv_heads, sizeof *copy->q_descale, &ok);
+    copy->k_descale = copy_of(problem->k_descale, problem->kv_heads, sizeof *copy->k_descale, &ok);
+    copy->v_descale = copy_of(problem->v_descale, problem->kv_heads, sizeof *copy->v_descale, &ok);
+    copy->sink = copy_of(problem->sink, problem->heads, sizeof *copy->sink, &ok);
+    copy->kv_lengths = copy_of(problem->kv_lengths, problem->batch, sizeof *copy->kv_lengths, &ok);
+    return ok ? PCAST_OK : out_of_memory(problem, err);
+}
+
+float *pcast_problem_descale(float **array, size_t count)
+{
+    free(*array);
+    *array = zeros(count);
+    for (size_t i = 0; *array != NULL && i < count; i++)
+        (*array)[i] = 1;
+    return *array;
+}
+
+size_t pcast_problem_rows(const pcast_problem *problem)
+{
+    return problem->batch * problem->heads * problem->queries;
 }

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Probes of the row sum: where S goes, what it adds, how it is rescaled and merged. */
+#include "golden/probes.h"
+
+#include "base/bits.h"
+
+/* Equal scores and V = 1, -2: O is V and the log-sum-exp the score plus ln 320. P is S exactly. */
+enum { UNIT_HEADS = 2, UNIT_KEYS = 320 };
+
+static pcast_status build_unit_row(pcast_problem *problem, size_t dim, pcast_error *err)
+{
+    static const float values[UNIT_HEADS] = {1, -2};
+    pcast_status status =
+        pcast_problem_init(problem, 1, UNIT_HEADS, UNIT_HEADS, 1, UNIT_KEYS, dim, err);
+    if (status != PCAST_OK)
+        return status;
+    pcast_probe_ask(problem);
+    for (size_t h = 0; h < UNIT_HEADS; h++)
+        pcast_probe_run(problem, (pcast_probe_keys){h, 0, UNIT_KEYS}, 1, values[h]);
+    return PCAST_OK;
+}
+
+/* P is 1.0575 times a power of two after S: 0.5 % under the middle between 1 and 1.125, cast to 1,
+ * 5.4 % less. For S = 448 = 1.75 * 2^8 that takes p = 1.0575 / 1.75, in the second head. Both ends
+ * hold a key with p = 1, so that a kernel of either order has its maximum in the first tile. */
+enum { CAST_HEADS = 2, CAST_KEYS = 64 };
+
+static pcast_status build_sums_of_cast(pcast_problem *problem, size_t dim, pcast_error *err)
+{
+    static const double ratios[CAST_HEADS] = {1.0575 / 2, 1.0575 / 1.75};
+    pcast_status status =
+        pcast_problem_init(problem, 1, CAST_HEADS, CAST_HEADS, 1, CAST_KEYS, dim, err);
+    if (status != PCAST_OK)
+        return status;
+    pcast_probe_ask(problem);
+    for (size_t h = 0; h < CAST_HEADS; h++) {
+        const double low = pcast_probe_nats(ratios[h]);
+        pcast_probe_run(problem, (pcast_probe_keys){h, 0, CAST_KEYS}, low, 1);
+        pcast_probe_score(problem, h, 0, 0);
+        pcast_probe_score(problem, h, CAST_KEYS - 1, 0);
+    }
+    return PCAST_OK;
+}
+
+/* Two tiles of 256 keys, p = 1/4 with V = 4 and p = 1 with V = 1: O = 1.6. Powers of two, so that
+ * codes are exact and the sum of P V is 2^9 equal terms. */
+enum { RESCALED_KEYS = 2 * PCAST_PROBE_TILE };
+
+static pcast_status build_rescaled_sums(pcast_problem *problem, size_t dim, pcast_error *err)
+{
+    pcast_status status = pcast_problem_init(problem, 2, 1, 1, 1, RESCALED_KEYS, dim, err);
+    if (status != PCAST_OK)
+        return status;
+    pcast_probe_ask(problem);
+    for (size_t b = 0; b < 2; b++) { /* rising, falling */
+        const size_t high = b == 0 ? PCAST_PROBE_TILE : 0;
+        pcast_probe_run(problem, (pcast_probe_keys){b, 0, RESCALED_KEYS}, 0, 4);
+        pcast_probe_run(problem, (pcast_probe_keys){b, high, high + PCAST_PROBE_TILE},
+                        pcast_probe_nats(4), 1);
+    }
+    return PCAST_OK;
+}
+
+/* p = 1/16 with V = 16 in the first half, p = 1 with V = 0 in the second: O = 16/17. All terms of
+ * the sum of P V are equal, 1024 of them. */
+enum { SPLIT_KEYS = 2048 };
+
+static pcast_status build_split_merge(pcast_problem *problem, size_t dim, pcast_error *err)
+{
+    pcast_status status = pcast_problem_init(problem, 1, 1, 1, 1, SPLIT_KEYS, dim, err);
+    if (status != PCAST_OK)
+        return status;
+    pcast_probe_ask(problem);
+    pcast_probe_run(problem, (pcast_probe_keys){0, 0, SPLIT_KEYS / 2}, 0, 16);
+    pcast_probe_run(problem, (pcast_probe_keys){0, SPLIT_KEYS / 2, SPLIT_KEYS},
+                    pcast_probe_nats(16), 0);
+    return PCAST_OK;
+}
+
+static const pcast_probe probes[] = {
+    {.id = "unit-row",
+     .title = "equal scores and equal values",
+     .why = "Every P is S and every sum a multiple of it, so that O is V whatever is rounded, and "
+            "the log-sum-exp is the score plus ln 320.",
+     .signature = "O is V times S or over S; the log-sum-exp is off by ln S, or by a factor of "
+                  "ln 2 or log2 e.",
+     .faults = {"scale-not-removed", "scale-removed-twice", "lse-keeps-scale", "lse-misses-scale",
+                "lse-base-2", "lse-base-e"},
+     .reference = "fa3",
+     .build = build_unit_row},
+    {.id = "sums-of-cast",
+     .title = "a P that the cast lowers by 5 % in nearly all keys",
+     .why = "V is 1, so that O is the sum of the casts over what the row sum adds. One head is for "
+            "S a power of two, the other for S = 448.",
+     .signature = "O is 1 in both heads where the row sum adds casts; where it adds P before the "
+                  "cast, O is 0.95 in one of them, or the log-sum-exp differs.",
+     .faults = {"sum-of-cast", "sum-of-precast"},
+     .reference = "fa3",
+     .build = build_sums_of_cast},
+    {.id = "rescaled-sums",
+     .title = "two tiles of different scores",
+     .why = "The second tile that a kernel visits raises the maximum by ln 4, in the first "
+            "sequence for kernels that walk forward, in the second for those in reverse.",
+     .signature = "O is 1 instead of 1.6 where the row sum is not rescaled, and 4 where O is not.",
+     .faults = {"sum-not-rescaled", "output-not-rescaled"},
+     .reference = "hpc-ops",
+     .build = build_rescaled_sums},
+    {.id = "split-merge",
+     .title = "splits of different weight",
+     .why = "The first half of the keys scores ln 16 less than the second and holds all of V, so "
+            "that splits differ in maximum and output and weigh 1 to 16.",
+     .signature = "O is several times 0.94.",
+     .faults = {"splits-unweighted", "splits-by-sum"},
+     .reference = "fa3:splits=4",
+     .build = build_split_merge},
+};
+
+const pcast_probe_theme pcast_probes_sum = {probes, sizeof probes / sizeof probes[0]};
