@@ -65,7 +65,8 @@ def same(a, b):
     """Equal but for rounding: 1e-5 of the largest number; infinities must be equal."""
     finite = np.isfinite(b)
     size = max(1.0, np.abs(b[finite]).max(initial=0.0))
-    return a.shape == b.shape and (a[~finite] == b[~finite]).all() and (np.abs(a - b)[finite] <= 1e-5 * size).all()
+    return (a.shape == b.shape and (a[~finite] == b[~finite]).all() and
+            (np.abs(a[finite] - b[finite]) <= 1e-5 * size).all())
 
 
 def check_outputs(suite, outputs, expected):
