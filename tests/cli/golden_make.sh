@@ -27,7 +27,7 @@ small='--probe learned-sink --probe descale-heads,length-poison --dim 64 --kerne
 t pcast golden make a $small
 # shellcheck disable=SC2086
 t sh -c 'mkdir b; pcast golden make b "$@" --cpu scalar; pcast golden make a/ "$@"; diff -r a b && echo same' sh $small
-t sh -c 'cd a; find . -type d | sort; find probes -type f | sort; ls | tr "\n" " "'
+t sh -c 'cd a; export LC_ALL=C; find . -type d | sort; find probes -type f | sort; ls | tr "\n" " "'
 t sh -c 'sed -n "1,/\"id\"/p; /\"declaration\"/,\$p" a/manifest.json'
 t sh -c 'grep -c "\"kernels\"" a/manifest.json; ls a/expected | wc -l; grep -h "\"\(o\|lse\)\": \"" a/manifest.json | wc -l'
 t sh -c 'pcast diff a/probes/learned-sink/q.npy a/probes/learned-sink.safetensors:q | head -n 1'

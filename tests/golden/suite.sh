@@ -3,6 +3,7 @@
 # suite.sh PCAST CHECKSUMS [--make|--once]: a golden suite's inputs and expectations are the same bytes everywhere.
 # CHECKSUMS has one of cksum for each probe; --once leaves out all CPU levels but the native one.
 set -eu
+export LC_ALL=C
 pcast=$(realpath "$1") checksums=$(realpath "$2") mode=${3-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
