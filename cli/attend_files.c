@@ -83,8 +83,8 @@ static pcast_status write_output(FILE *stream, const attend_options *options, at
     o_shape[q->rank - 1] = state->shape.value_dim;
     const pcast_format format = formats[options->kernel.out_format];
     const pcast_entry entries[] = {
-        {"o", format, q->rank, o_shape, state->result.o},
-        {"lse", PCAST_F32, lse_shape(state, lse_dims), lse_dims, state->result.lse},
+        {"o", format, q->rank, o_shape, state->result.o, NULL},
+        {"lse", PCAST_F32, lse_shape(state, lse_dims), lse_dims, state->result.lse, NULL},
     };
     if (options->output == NULL || !has_suffix(options->output, ".safetensors"))
         return pcast_npy_write(stream, format, q->rank, o_shape, state->result.o);

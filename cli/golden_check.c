@@ -62,6 +62,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             return cli_bad(state, "a suite's folder is needed");
         if (options->outputs == NULL)
             return cli_bad(state, "--outputs: needed, the folder of the kernel's answers");
+        if (options->declared.unknown != 0 && options->spec == NULL)
+            return cli_bad(state, "--unknown: names fields of --kernel, which is not given");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -217,7 +219,7 @@ static int resolve_declaration(check_options *options, const pcast_manifest *man
     golden_declared *declared = &options->declared;
     pcast_error err;
     declared->spec = options->spec != NULL ? options->spec : manifest->spec;
-    if (options->spec == NULL && declared->unknown == 0)
+    if (options->spec == NULL)
         declared->unknown = manifest->unknown;
     declared->nothing = declared->spec == NULL;
     if (declared->nothing)

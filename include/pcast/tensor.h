@@ -81,6 +81,9 @@ pcast_status pcast_npy_write(FILE *stream, pcast_format format, size_t rank, con
 pcast_status pcast_npy_write_codes(FILE *stream, pcast_format format, size_t rank,
                                    const size_t *shape, const uint32_t *codes);
 
+/* Whole numbers as <i4, which pcast_counts_read takes. PCAST_ERR_VALUE: one above INT32_MAX. */
+pcast_status pcast_npy_write_counts(FILE *stream, const size_t *values, size_t count);
+
 /* A tensor to be written under a name; data as for pcast_npy_write. */
 typedef struct pcast_entry {
     const char *name;
@@ -88,10 +91,12 @@ typedef struct pcast_entry {
     size_t rank;
     const size_t *shape;
     const float *data;
+    const size_t *counts; /* whole numbers in place of data, as I32; NULL: none */
 } pcast_entry;
 
 /* Writes tensors as one safetensors file. PCAST_ERR_OUTPUT; PCAST_ERR_VALUE: f64, too high a rank,
- * or a name that occurs twice, is no UTF-8 or is "__metadata__"; PCAST_ERR_MEMORY. */
+ * a whole number above INT32_MAX, or a name that occurs twice, is no UTF-8 or is "__metadata__";
+ * PCAST_ERR_MEMORY. */
 pcast_status pcast_safetensors_write(FILE *stream, const pcast_entry *entries, size_t count);
 
 #ifdef __cplusplus

@@ -74,12 +74,11 @@ static pcast_status written(FILE *stream)
 }
 
 /* Returns the number of elements that follow. */
-static size_t put_npy_header(FILE *stream, pcast_format format, size_t rank, const size_t *shape)
+static size_t put_npy_header(FILE *stream, const char *descr, size_t rank, const size_t *shape)
 {
     enum { START = 10, ALIGNMENT = 64 }; /* magic, version and length; of the elements */
     char header[6 * ALIGNMENT];
     size_t count = 1;
-    const char *descr = pcast_format_width(format) == 8 ? "|u1" : dtype_of(format)->npy;
     int length = sprintf(header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (size_t i = 0; i < rank; i++) {
         length += sprintf(header + length, i > 0 ? " %zu," : "%zu,", shape[i]);
@@ -95,12 +94,17 @@ static size_t put_npy_header(FILE *stream, pcast_format format, size_t rank, con
     return count;
 }
 
+static const char *npy_name(pcast_format format)
+{
+    return pcast_format_width(format) == 8 ? "|u1" : dtype_of(format)->npy;
+}
+
 pcast_status pcast_npy_write(FILE *stream, pcast_format format, size_t rank, const size_t *shape,
                              const float *data)
 {
     if (!writable(format, rank))
         return PCAST_ERR_VALUE;
-    const size_t count = put_npy_header(stream, format, rank, shape);
+    const size_t count = put_npy_header(stream, npy_name(format), rank, shape);
     put_elements(stream, format, data, count);
     return written(stream);
 }
@@ -110,14 +114,38 @@ pcast_status pcast_npy_write_codes(FILE *stream, pcast_format format, size_t ran
 {
     if (!writable(format, rank))
         return PCAST_ERR_VALUE;
-    const size_t count = put_npy_header(stream, format, rank, shape);
+    const size_t count = put_npy_header(stream, npy_name(format), rank, shape);
     put_codes(stream, codes, (size_t)pcast_format_width(format) / 8, count);
+    return written(stream);
+}
+
+/* Do all fit into I32? */
+static int countable(const size_t *values, size_t count)
+{
+    size_t i = 0;
+    while (i < count && values[i] <= INT32_MAX)
+        i++;
+    return i == count;
+}
+
+static void put_counts(FILE *stream, const size_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        put_little_endian(stream, values[i], 4);
+}
+
+pcast_status pcast_npy_write_counts(FILE *stream, const size_t *values, size_t count)
+{
+    if (!countable(values, count))
+        return PCAST_ERR_VALUE;
+    put_npy_header(stream, "<i4", 1, &count);
+    put_counts(stream, values, count);
     return written(stream);
 }
 
 static size_t width_of(const pcast_entry *entry)
 {
-    return (size_t)pcast_format_width(entry->format) / 8;
+    return entry->counts != NULL ? 4 : (size_t)pcast_format_width(entry->format) / 8;
 }
 
 static size_t count_of(const pcast_entry *entry)
@@ -131,20 +159,26 @@ static size_t count_of(const pcast_entry *entry)
 static pcast_status add_entry(json_t *header, const pcast_entry *entry, size_t *offset)
 {
     const size_t end = *offset + count_of(entry) * width_of(entry);
+    const char *dtype = entry->counts != NULL ? "I32" : dtype_of(entry->format)->safetensors;
     if (strcmp(entry->name, "__metadata__") == 0 || json_object_get(header, entry->name) != NULL)
         return PCAST_ERR_VALUE;
     json_t *shape = json_array();
     for (size_t i = 0; i < entry->rank; i++)
         json_array_append_new(shape, json_integer((json_int_t)entry->shape[i]));
-    json_t *object =
-        json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype_of(entry->format)->safetensors, "shape",
-                  shape, "data_offsets", (json_int_t)*offset, (json_int_t)end);
+    json_t *object = json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype, "shape", shape,
+                               "data_offsets", (json_int_t)*offset, (json_int_t)end);
     if (object == NULL || json_array_size(shape) != entry->rank) {
         json_decref(object);
         return PCAST_ERR_MEMORY;
     }
     *offset = end;
     return json_object_set_new(header, entry->name, object) == 0 ? PCAST_OK : PCAST_ERR_VALUE;
+}
+
+static int entry_writable(const pcast_entry *entry)
+{
+    return entry->counts != NULL ? entry->rank == 1 && countable(entry->counts, entry->shape[0])
+                                 : writable(entry->format, entry->rank);
 }
 
 /* Tensors lie by falling width, so that each is aligned; the order of those of one width is kept.
@@ -154,7 +188,7 @@ static pcast_status fill_header(json_t *header, const pcast_entry *entries, size
     pcast_status status = PCAST_OK;
     size_t offset = 0;
     for (size_t i = 0; i < count; i++)
-        if (!writable(entries[i].format, entries[i].rank))
+        if (!entry_writable(&entries[i]))
             return PCAST_ERR_VALUE;
     for (size_t width = 4; width > 0; width /= 2)
         for (size_t i = 0; status == PCAST_OK && i < count; i++)
@@ -176,8 +210,13 @@ pcast_status pcast_safetensors_write(FILE *stream, const pcast_entry *entries, s
     fprintf(stream, "%-*s", (int)length, text);
     free(text);
     for (size_t width = 4; width > 0; width /= 2)
-        for (size_t i = 0; i < count; i++)
-            if (width_of(&entries[i]) == width)
+        for (size_t i = 0; i < count; i++) {
+            if (width_of(&entries[i]) != width)
+                continue;
+            if (entries[i].counts != NULL)
+                put_counts(stream, entries[i].counts, entries[i].shape[0]);
+            else
                 put_elements(stream, entries[i].format, entries[i].data, count_of(&entries[i]));
+        }
     return written(stream);
 }

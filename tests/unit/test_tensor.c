@@ -54,7 +54,7 @@ static void test_round_trip(void **state)
             count = all_values(format, values[i]);
         shapes[i][0] = 1;
         shapes[i][1] = count;
-        entries[i] = (pcast_entry){names[i], format, 2, shapes[i], values[i]};
+        entries[i] = (pcast_entry){names[i], format, 2, shapes[i], values[i], NULL};
         FILE *file = fopen("a.npy", "wb");
         assert_int_equal(pcast_npy_write(file, format, 2, shapes[i], values[i]), PCAST_OK);
         assert_int_equal(ftell(file) % 64, count * (size_t)pcast_format_width(format) / 8 % 64);
@@ -105,7 +105,8 @@ static void test_paths(void **state)
     (void)state;
     float one = 1, two[2] = {2, 3};
     const size_t shape[] = {2};
-    const pcast_entry pair[2] = {{"k", PCAST_F32, 0, NULL, &one}, {"q", PCAST_F16, 1, shape, two}};
+    const pcast_entry pair[2] = {{"k", PCAST_F32, 0, NULL, &one, NULL},
+                                 {"q", PCAST_F16, 1, shape, two, NULL}};
     pcast_tensor tensor;
     pcast_error err;
     FILE *file = fopen("a", "wb");
@@ -155,10 +156,10 @@ static void test_writers_refuse(void **state)
     (void)state;
     float data[1] = {1};
     const size_t shape[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
-    const pcast_entry good = {"a", PCAST_F32, 1, shape, data}, twice[2] = {good, good},
-                      wide = {"a", PCAST_F64, 1, shape, data},
-                      metadata = {"__metadata__", PCAST_F32, 1, shape, data},
-                      no_utf8 = {"\xff", PCAST_F32, 1, shape, data};
+    const pcast_entry good = {"a", PCAST_F32, 1, shape, data, NULL}, twice[2] = {good, good},
+                      wide = {"a", PCAST_F64, 1, shape, data, NULL},
+                      metadata = {"__metadata__", PCAST_F32, 1, shape, data, NULL},
+                      no_utf8 = {"\xff", PCAST_F32, 1, shape, data, NULL};
     FILE *sink = fopen("/dev/full", "wb");
     assert_int_equal(pcast_npy_write(sink, PCAST_F64, 1, shape, data), PCAST_ERR_VALUE);
     assert_int_equal(pcast_npy_write(sink, PCAST_F32, 9, shape, data), PCAST_ERR_VALUE);
@@ -241,6 +242,50 @@ static void test_counts(void **state)
     unlink("c.st");
 }
 
+/* Whole numbers come back from both formats, beside tensors that are not moved. */
+static void test_counts_round_trip(void **state)
+{
+    (void)state;
+    const size_t lengths[3] = {0, 7, INT32_MAX}, large[1] = {(size_t)INT32_MAX + 1};
+    const size_t one = 1, two = 2, three = 3, square[2] = {1, 1};
+    const float q[3] = {1, -2, 448}, s[2] = {0.5f, 3};
+    const pcast_entry entries[] = {{"q", PCAST_E4M3, 1, &three, q, NULL},
+                                   {"s", PCAST_F32, 1, &two, s, NULL},
+                                   {"kv_lengths", PCAST_E4M3, 1, &three, NULL, lengths}};
+    const pcast_entry too_large = {"n", PCAST_F32, 1, &one, NULL, large};
+    const pcast_entry no_list = {"n", PCAST_F32, 2, square, NULL, lengths};
+    static const char *const paths[] = {"c.npy", "c.st:kv_lengths"};
+    size_t *values, count;
+    pcast_tensor tensor;
+    pcast_error err = {""};
+    FILE *file = fopen("c.npy", "wb");
+    assert_int_equal(pcast_npy_write_counts(file, large, 1), PCAST_ERR_VALUE);
+    assert_int_equal(pcast_npy_write_counts(file, lengths, 3), PCAST_OK);
+    fclose(file);
+    file = fopen("c.st", "wb");
+    assert_int_equal(pcast_safetensors_write(file, &too_large, 1), PCAST_ERR_VALUE);
+    assert_int_equal(pcast_safetensors_write(file, &no_list, 1), PCAST_ERR_VALUE);
+    assert_int_equal(ftell(file), 0);
+    assert_int_equal(pcast_safetensors_write(file, entries, 3), PCAST_OK);
+    fclose(file);
+    for (size_t i = 0; i < 2; i++) {
+        float back[3];
+        if (pcast_counts_read(paths[i], &values, &count, &err) != PCAST_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(count, 3);
+        assert_memory_equal(values, lengths, sizeof lengths);
+        free(values);
+        assert_int_equal(pcast_tensor_read("c.st", entries[i].name, PCAST_E4M3, &tensor, &err),
+                         PCAST_OK);
+        assert_int_equal(tensor.shape[0], 3 - i);
+        pcast_tensor_get(&tensor, 0, 3 - i, back);
+        assert_memory_equal(back, entries[i].data, (3 - i) * sizeof(float));
+        pcast_tensor_free(&tensor);
+    }
+    unlink("c.npy");
+    unlink("c.st");
+}
+
 /* Codes come as they lie in the file, NaNs with what they carry; uint32 are float32's bits. */
 static void test_raw_codes(void **state)
 {
@@ -294,9 +339,13 @@ static void test_raw_codes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_raw_codes),      cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_codes),          cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_writers_refuse), cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_raw_codes),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_writers_refuse),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_counts_round_trip),
     };
     return cmocka_run_group_tests_name("tensor", tests, enter_folder, leave_folder);
 }
