@@ -9,12 +9,11 @@
 /* ---- A table of casts ---- */
 
 /* Keys of the table: p = 1 at both ends, so that a kernel of either order has its maximum in the
- * first tile, and three groups between. */
+ * first tile, and three groups between them. */
 enum {
     TABLE_KEYS = 64,
     TIES = 24,       /* 8 in each of the binades below 1, 1/2 and 1/4 */
-    SUBNORMALS = 21, /* 7 for each of S = 1, 16 and 256 */
-    INTERIOR = TABLE_KEYS - 2 - TIES - SUBNORMALS,
+    SUBNORMALS = 21, /* 7 for each of S = 1, 16 and 256; 17 more lie well between codes */
 };
 
 /* Near the middle between codes (8 + i)/8 and (9 + i)/8 of a binade: above it where the lower code
@@ -26,7 +25,7 @@ static double near_tie(size_t t)
     return ldexp(8.5 + (double)(t % 8) + side, -3 - 1 - (int)(t / 8));
 }
 
-/* 0.7 of a step above the codes of 0 .. 6 steps of 2^-9: rounded up, in no detail near a tie. */
+/* 0.7 of a step above the codes of 0 .. 6 steps of 2^-9: rounded up, and far from a tie. */
 static double subnormal(size_t t)
 {
     static const int log2_scale[] = {0, 4, 8};

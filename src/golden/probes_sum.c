@@ -92,8 +92,9 @@ static const pcast_probe probes[] = {
      .title = "a P that the cast lowers by 5 % in nearly all keys",
      .why = "V is 1, so that O is the sum of the casts over what the row sum adds. One head is for "
             "S a power of two, the other for S = 448.",
-     .signature = "O is 1 in both heads where the row sum adds casts; where it adds P before the "
-                  "cast, O is 0.95 in one of them, or the log-sum-exp differs.",
+     .signature =
+         "O is 1 in both heads where the row sum adds casts, and 0.95 in one of them where "
+         "it adds P before the cast; the log-sum-exp differs by 0.05.",
      .faults = {"sum-of-cast", "sum-of-precast"},
      .reference = "fa3",
      .build = build_sums_of_cast},
