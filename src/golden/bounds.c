@@ -52,9 +52,14 @@ static void answer_mean(const bounding *self, size_t row, const pcast_row_view *
                         const float *v)
 {
     const size_t dim = self->bounds->dim;
+    /* Where no tile is visited O stays 0. Scaled scores at -5e6 lie below the first maximum, which
+     * is -5e6 in base 2: P is 0. */
+    const int below = (self->reading->kernel.mask_value == PCAST_MASK_VALUE_5E6 &&
+                       self->reading->kernel.max_over == PCAST_MAX_OVER_SCALED) ||
+                      view->visited.count == 0;
     answer_all(self, row, anything, anything);
     for (size_t c = 0; c < dim; c++) {
-        pcast_interval mean = {INFINITY, -INFINITY, 1};
+        pcast_interval mean = {below ? 0 : INFINITY, below ? 0 : -INFINITY, 1};
         for (size_t key = 0; key < view->keys; key++) {
             const double value = (double)v[key * dim + c];
             mean.low = value < mean.low ? value : mean.low;

@@ -65,6 +65,7 @@ typedef struct comparison {
     size_t row, channel;
     double got;
     pcast_interval expected;
+    double lse_unit; /* nats of the log-sum-exp's unit */
 } comparison;
 
 static void compare_element(comparison *all, pcast_interval expected, double got, int in_lse,
@@ -120,31 +121,47 @@ static comparison compare(const pcast_declaration *declaration, const pcast_boun
     const int either = UNKNOWN(declaration, LSE) || base == PCAST_LSE_NONE;
     for (int two = 0; two < 2; two++) {
         comparison here = all;
+        here.lse_unit = two ? PCAST_LN2 : 1;
         if (!either && two != (base == PCAST_LSE_BASE_2))
             continue;
-        compare_lse(bounds, answer->lse, two ? PCAST_LN2 : 1, &here);
+        compare_lse(bounds, answer->lse, here.lse_unit, &here);
         if (best.elements == 0 || here.outside < best.outside)
             best = here;
     }
     return best;
 }
 
-/* May the reading's bounds, under a fault, explain what lies outside of the healthy ones? Bounds
- * that hold anything explain nothing. */
+static int is_anything(pcast_interval x)
+{
+    return isinf(x.low) && isinf(x.high) && x.low < x.high;
+}
+
+/* Do bounds under a fault say anything of a number that is outside of the healthy ones? */
+static int is_telling(const pcast_declaration *declaration, const pcast_bounds *healthy,
+                      const pcast_bounds *faulty, const pcast_answer *answer, double lse_unit)
+{
+    for (size_t i = 0; i < healthy->rows * healthy->dim; i++)
+        if (!is_anything(faulty->o[i]) &&
+            !holds(rounded(declaration, healthy->o[i]), (double)answer->o[i]))
+            return 1;
+    for (size_t row = 0; answer->lse != NULL && row < healthy->rows; row++)
+        if (!is_anything(faulty->lse[row]) &&
+            !holds(healthy->lse[row], (double)answer->lse[row] * lse_unit))
+            return 1;
+    return 0;
+}
+
+/* Does a fault explain what lies outside of the healthy bounds, under reading `index`? */
 static pcast_status explains(const pcast_problem *problem, const pcast_declaration *declaration,
                              size_t index, const pcast_fault *fault, const pcast_answer *answer,
-                             const comparison *healthy, int *yes, pcast_error *err)
+                             const pcast_bounds *healthy, int *yes, pcast_error *err)
 {
     pcast_bounds bounds;
     *yes = 0;
     pcast_status status = pcast_bounds_of(problem, declaration, index, fault, &bounds, err);
     if (status == PCAST_OK) {
-        const pcast_interval there = healthy->in_lse
-                                         ? bounds.lse[healthy->row]
-                                         : bounds.o[healthy->row * bounds.dim + healthy->channel];
-        const comparison faulty = compare(declaration, &bounds, answer);
-        *yes = faulty.outside == 0 &&
-               !(isinf(there.low) && isinf(there.high) && there.low < there.high);
+        const comparison all = compare(declaration, &bounds, answer);
+        *yes = all.outside == 0 && is_telling(declaration, healthy, &bounds, answer, all.lse_unit);
     }
     pcast_bounds_free(&bounds);
     return status;
@@ -161,7 +178,7 @@ static int names(const pcast_probe *probe, const pcast_fault *fault)
 /* Faults that explain the answer, first those of the probe, then the others. */
 static pcast_status find_faults(const pcast_problem *problem, const pcast_probe *probe,
                                 const pcast_declaration *declaration, const pcast_answer *answer,
-                                const comparison *healthy, pcast_judgement *judgement,
+                                const pcast_bounds *healthy, pcast_judgement *judgement,
                                 pcast_error *err)
 {
     pcast_status status = PCAST_OK;
@@ -185,6 +202,7 @@ pcast_status pcast_judge(const pcast_problem *problem, const pcast_probe *probe,
                          pcast_judgement *judgement, pcast_error *err)
 {
     comparison best = {0};
+    pcast_bounds healthy = {0};
     pcast_status status = PCAST_OK;
     pcast_fpenv env;
     *judgement = (pcast_judgement){0};
@@ -192,12 +210,15 @@ pcast_status pcast_judge(const pcast_problem *problem, const pcast_probe *probe,
     for (size_t r = 0; status == PCAST_OK && r < pcast_reading_count(declaration); r++) {
         pcast_bounds bounds;
         status = pcast_bounds_of(problem, declaration, r, NULL, &bounds, err);
-        if (status == PCAST_OK) {
-            const comparison here = compare(declaration, &bounds, answer);
-            if (r == 0 || here.outside < best.outside)
-                best = here;
+        const comparison here =
+            status == PCAST_OK ? compare(declaration, &bounds, answer) : (comparison){0};
+        if (r == 0 || here.outside < best.outside) {
+            pcast_bounds_free(&healthy);
+            healthy = bounds;
+            best = here;
+        } else {
+            pcast_bounds_free(&bounds);
         }
-        pcast_bounds_free(&bounds);
     }
     if (status == PCAST_OK) {
         *judgement = (pcast_judgement){
@@ -213,8 +234,9 @@ pcast_status pcast_judge(const pcast_problem *problem, const pcast_probe *probe,
             .expected = best.expected,
         };
         if (best.outside > 0)
-            status = find_faults(problem, probe, declaration, answer, &best, judgement, err);
+            status = find_faults(problem, probe, declaration, answer, &healthy, judgement, err);
     }
+    pcast_bounds_free(&healthy);
     pcast_fpenv_leave(&env);
     return status;
 }

@@ -46,11 +46,12 @@ void pcast_numerator_space_free(pcast_numerator_space *space)
 
 /* Products of one channel. */
 typedef struct products {
-    pcast_span sum;   /* over S */
-    double magnitude; /* sum of absolute values, over S */
-    double largest;   /* of one, over S */
-    double quanta;    /* magnitude in units of the quantum; Inf where codes are not known */
-    size_t count;     /* that are not zero */
+    pcast_span sum;      /* over S */
+    double magnitude;    /* sum of absolute values, over S */
+    double codes;        /* sum of absolute values under the maxima of their casts, with S */
+    double largest_code; /* of one of these */
+    double quanta;       /* magnitude in units of the quantum; Inf where codes are not known */
+    size_t count;        /* that are not zero */
 } products;
 
 /* The power of two that is the lowest bit of x != 0. */
@@ -65,7 +66,7 @@ static double lowest_bit(double x)
 static products multiply(const pcast_reading *reading, const pcast_terms *terms, size_t number,
                          const float *v, size_t dim, size_t channel)
 {
-    products all = {{0, 0}, 0, 0, 0, 0};
+    products all = {.count = 0};
     const double scale = (double)reading->kernel.scale;
     double quantum = INFINITY;
     int known = 1;
@@ -77,7 +78,9 @@ static products multiply(const pcast_reading *reading, const pcast_terms *terms,
         const double most = fabs(value) * term->n.high;
         all.sum = pcast_span_add(all.sum, pcast_span_times(term->n, value));
         all.magnitude += most;
-        all.largest = most > all.largest ? most : all.largest;
+        const double code = fabs(value) * term->top;
+        all.codes += code;
+        all.largest_code = code > all.largest_code ? code : all.largest_code;
         all.count += most > 0;
         known &= !isnan(term->code) && (term->final || term->code == 0);
         if (known && term->code * value != 0) {
@@ -171,19 +174,17 @@ static pcast_span sum_in_any(const pcast_row_view *row, const products *all)
                                       all->magnitude);
 }
 
-static double largest_scale(const pcast_reading *reading)
-{
-    return reading->any_scale ? pcast_decode_f64(PCAST_E4M3, pcast_format_largest(PCAST_E4M3))
-                              : (double)reading->kernel.scale;
-}
-
-/* Does a sum fit FP16, where it may be one: the whole, or 64 keys of it? */
+/* Does a sum fit FP16, where it may be one: the whole, or what comes between promotions? */
 static int fits_fp16(const pcast_reading *reading, const products *all)
 {
-    const double promoted = FP16_TILE * all->largest;
-    const int any = reading->summation == PCAST_SUMMATION_ANY;
-    const double sum = any && promoted < all->magnitude ? promoted : all->magnitude;
-    return sum * largest_scale(reading) * (1 + 0x1p-9) <= LARGEST_FP16;
+    const pcast_kernel *kernel = &reading->kernel;
+    const int promoted =
+        reading->summation == PCAST_SUMMATION_ANY || kernel->promotion != PCAST_PROMOTION_NEVER;
+    const double tile =
+        reading->free_walk || kernel->block < FP16_TILE ? FP16_TILE : (double)kernel->block;
+    const double between = tile * all->largest_code;
+    const double sum = promoted && between < all->codes ? between : all->codes;
+    return sum * (1 + 0x1p-9) <= LARGEST_FP16;
 }
 
 /* One channel of a sum that is neither FP32's nor exact for other reasons; sets *fit. */

@@ -83,7 +83,7 @@ static double partial_error_of(const pcast_kernel *kernel, uint64_t unknown)
     if (!splits)
         return 0;
     if (kernel->partials == PCAST_OUTPUT_BF16 || (unknown & BIT(PARTIALS)) != 0)
-        return 0x1p-9;
+        return 0x1p-8;
     return kernel->partials == PCAST_OUTPUT_F16 ? 0x1p-11 : 0x1p-24;
 }
 

@@ -160,6 +160,7 @@ static void finish_term(const pcast_reading *reading, const pcast_row_view *row,
     term->n = (pcast_span){cast.low * on_n.low, cast.high * on_n.high};
     term->d = (pcast_span){summed.low * on_d.low, summed.high * on_d.high};
     term->code = code.low == code.high ? code.low : NAN;
+    term->top = code.high;
     term->final = m == split->m;
     terms->unique &= code.low == code.high;
     terms->or_nan |= pcast_weigh_overflows(reading, p);
@@ -186,6 +187,7 @@ static void normalise_split(const pcast_reading *reading, const pcast_row_view *
         const pcast_span code = pcast_weigh_cast(reading, p);
         term->n = pcast_span_times(code, 1 / (double)reading->kernel.scale);
         term->code = code.low == code.high ? code.low : NAN;
+        term->top = code.high;
         term->final = 1;
         terms->unique &= code.low == code.high;
     }
@@ -275,6 +277,9 @@ static void weigh_freely(const pcast_reading *reading, const pcast_row_view *row
                                       : pcast_weigh_cast_free(reading, p);
         term->n = pcast_span_hull(term->n, pcast_span_times(weight, pcast_exp_f64(m - top)));
     }
+    const pcast_span most = {1, pcast_exp_f64(reading->lag)};
+    term->top = reading->any_scale ? pcast_decode_f64(PCAST_E4M3, pcast_format_largest(PCAST_E4M3))
+                                   : pcast_weigh_cast(reading, most).high;
     const double error = 8 * pcast_factor_error(reading, fabs(z) + fabs(top));
     term->d = pcast_weigh_probability(reading, z, top);
     if (reading->any_sum || reading->kernel.row_sum == PCAST_ROW_SUM_CAST)

@@ -22,6 +22,7 @@ typedef struct pcast_term {
     pcast_span n, d; /* weight in O, free of S, and in the row sum; relative to exp of split's m */
     double code;     /* value of the cast, S in it; NaN where roundings give several */
     int final;       /* cast under the split's final maximum */
+    double top;      /* the largest of its codes' values */
 } pcast_term;
 
 typedef struct pcast_split_terms {

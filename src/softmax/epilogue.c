@@ -55,6 +55,20 @@ void pcast_normalise_output(const pcast_plan *plan, const float *o, float l, flo
     }
 }
 
+/* A slip in the weights of splits, of which it returns the sum. */
+static float weigh_wrongly(pcast_row *row, float sum)
+{
+    if (!PCAST_SEEDED(SPLITS_UNWEIGHTED) && !PCAST_SEEDED(SPLITS_BY_SUM))
+        return sum;
+    float total = 0.0f;
+    for (size_t s = 0; s < row->split_count; s++) {
+        const float wrong = PCAST_SEEDED(SPLITS_BY_SUM) ? row->splits[s].l : 1.0f;
+        row->splits[s].weight = row->splits[s].lse == -INFINITY ? 0.0f : wrong;
+        total = total + row->splits[s].weight;
+    }
+    return total;
+}
+
 float pcast_merge_splits(pcast_row *row)
 {
     const pcast_plan *plan = row->plan;
@@ -67,18 +81,15 @@ float pcast_merge_splits(pcast_row *row)
     for (size_t s = 0; s < row->split_count; s++) {
         const float lag = row->splits[s].lse - (max == -INFINITY ? 0.0f : max);
         row->splits[s].weight = base2 ? pcast_unit_exp2(plan, lag) : pcast_unit_exp(plan, lag);
-        if (PCAST_SEEDED(SPLITS_UNWEIGHTED))
-            row->splits[s].weight = lag == -INFINITY ? 0.0f : 1.0f;
-        if (PCAST_SEEDED(SPLITS_BY_SUM))
-            row->splits[s].weight = row->splits[s].l;
         sum = sum + row->splits[s].weight;
     }
+    const float total = weigh_wrongly(row, sum);
     for (size_t c = 0; c < row->dim; c++)
         row->o[c] = 0.0f;
     for (size_t s = 0; s < row->split_count; s++) {
         if (row->splits[s].lse == -INFINITY)
             continue; /* no key: its partial counts for nothing, whatever it holds */
-        row->splits[s].weight = pcast_unit_quotient(plan, row->splits[s].weight, sum);
+        row->splits[s].weight = pcast_unit_quotient(plan, row->splits[s].weight, total);
         const float *partial = row->partials + s * row->dim;
         for (size_t c = 0; c < row->dim; c++)
             row->o[c] = fmaf(row->splits[s].weight, partial[c], row->o[c]);

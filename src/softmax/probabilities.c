@@ -154,9 +154,10 @@ void pcast_cast_row(const pcast_plan *plan, const float *p, size_t count, float 
 float pcast_sink_weight(const pcast_plan *plan, float m)
 {
     const float b = pcast_plan_bias(plan, m);
+    const float inside = plan->kernel.scale_at == PCAST_SCALE_AT_MULTIPLY ? plan->inside : 1.0f;
     if (!plan->base2)
-        return pcast_unit_exp(plan, plan->sink_nats - b);
+        return pcast_unit_exp(plan, plan->sink_nats - b) * inside;
     if (plan->kernel.correction == PCAST_CORRECTION_NATURAL)
-        return pcast_unit_exp(plan, plan->sink_nats - m);
-    return pcast_unit_exp2(plan, plan->sink_nats * PCAST_LOG2_E_F32 - b);
+        return pcast_unit_exp(plan, plan->sink_nats - m) * plan->inside;
+    return pcast_unit_exp2(plan, plan->sink_nats * PCAST_LOG2_E_F32 - b) * inside;
 }

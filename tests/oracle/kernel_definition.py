@@ -273,7 +273,8 @@ class Head:
                 weight = self.exp(self.sink - m)
             else:
                 weight = self.exp2(self.sink * LOG2E - self.bias(m))
-            return m, l + weight
+            unbiased = self.base2 and f.correction == "natural"
+            return m, l + (weight * self.S_in if f.scale_at == "multiply" or unbiased else weight)
 
         if normalised:
             for b in blocks:

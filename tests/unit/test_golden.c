@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Golden probes and their judge. Healthy kernels (every preset, random settings) are never called
+ * defective, whatever is declared of them; every fault, seeded into the simulator, is found and
+ * named. The simulator and the bounds share no arithmetic but the walk over blocks. */
+#include "base/seeded.h"
+#include "pcast/golden.h"
+#include "pcast/golden_simulate.h"
+
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIM = 64, SEEDS = 1000 };
+
+typedef struct answered {
+    pcast_problem problem;
+    float *o, *lse;
+} answered;
+
+static void answered_init(answered *self, const pcast_probe *probe)
+{
+    pcast_error err = {""};
+    *self = (answered){0};
+    if (probe->build(&self->problem, DIM, &err) != PCAST_OK)
+        fail_msg("%s: %s", probe->id, err.text);
+    self->o = calloc(pcast_problem_rows(&self->problem), DIM * sizeof *self->o);
+    self->lse = calloc(pcast_problem_rows(&self->problem), sizeof *self->lse);
+}
+
+static void answered_free(answered *self)
+{
+    pcast_problem_free(&self->problem);
+    free(self->o);
+    free(self->lse);
+}
+
+/* Runs the kernel; 0 where it cannot do the problem. */
+static int run(answered *self, const pcast_problem *problem, const pcast_kernel *kernel)
+{
+    pcast_error err;
+    const pcast_status status =
+        pcast_golden_simulate(problem, kernel, pcast_cpu_detect(), self->o, self->lse, &err);
+    if (status != PCAST_OK && status != PCAST_ERR_VALUE && status != PCAST_ERR_UNAVAILABLE)
+        fail_msg("%s", err.text);
+    return status == PCAST_OK;
+}
+
+static pcast_judgement judge(const answered *self, const pcast_probe *probe,
+                             const pcast_declaration *declaration)
+{
+    pcast_judgement found;
+    pcast_error err = {""};
+    const pcast_answer answer = {self->o,
+                                 declaration->kernel.lse == PCAST_LSE_NONE ? NULL : self->lse};
+    if (pcast_judge(&self->problem, probe, declaration, &answer, &found, &err) != PCAST_OK)
+        fail_msg("%s: %s", probe->id, err.text);
+    return found;
+}
+
+static void expect_healthy(const answered *self, const pcast_probe *probe, const char *kernel,
+                           const pcast_declaration *declaration)
+{
+    const pcast_judgement found = judge(self, probe, declaration);
+    if (found.verdict != PCAST_VERDICT_DEFECTIVE)
+        return;
+    fail_msg("%s on %s (unknown %llx): %s, row %zu, channel %zu: %.9g is outside %.9g to %.9g",
+             kernel, probe->id, (unsigned long long)declaration->unknown,
+             found.in_lse ? "lse" : "o", found.row, found.channel, found.got, found.expected.low,
+             found.expected.high);
+}
+
+static void test_presets_are_healthy(void **state)
+{
+    (void)state;
+    size_t judged = 0;
+    for (size_t p = 0; p < pcast_probe_count(); p++) {
+        const pcast_probe *probe = pcast_probe_at(p);
+        answered answer;
+        answered_init(&answer, probe);
+        for (size_t i = 0; i < 2 * pcast_preset_count(); i++) {
+            const pcast_preset *preset = pcast_preset_at(i / 2);
+            pcast_declaration declaration = {preset->kernel, 0};
+            declaration.kernel.semantics = (pcast_semantics)(i % 2);
+            if (!run(&answer, &answer.problem, &declaration.kernel))
+                continue;
+            judged++;
+            expect_healthy(&answer, probe, preset->name, &declaration);
+            declaration.kernel.semantics = PCAST_SEMANTICS_FP32; /* as a user may declare it */
+            expect_healthy(&answer, probe, preset->name, &declaration);
+            const pcast_declaration nothing = pcast_declaration_of_nothing();
+            expect_healthy(&answer, probe, preset->name, &nothing);
+        }
+        answered_free(&answer);
+    }
+    assert_true(judged > 800);
+}
+
+/* A preset with some of its fields replaced by those of others, and numbers drawn; valid. */
+static pcast_kernel draw_kernel(uint64_t *random, char spec[PCAST_SPEC_MAX])
+{
+    static const pcast_field numbers[] = {PCAST_FIELD_SCALE, PCAST_FIELD_BLOCK, PCAST_FIELD_SPLITS,
+                                          PCAST_FIELD_QUERY_BLOCK};
+    static const char *const values[4][6] = {{"1", "4", "16", "64", "256", "448"},
+                                             {"16", "32", "64", "128", "192", "256"},
+                                             {"1", "1", "1", "2", "3", "4"},
+                                             {"1", "1", "16", "64", "128", "3"}};
+    for (;;) {
+        const size_t presets = pcast_preset_count();
+        const pcast_preset *preset = pcast_preset_at(test_random(random) % presets);
+        pcast_kernel kernel = preset->kernel;
+        pcast_error err;
+        int length = snprintf(spec, PCAST_SPEC_MAX, "%s", preset->name);
+        for (int field = 0; field < PCAST_FIELD_COUNT; field++) {
+            char text[128];
+            if (test_random(random) % 8 != 0 || field == PCAST_FIELD_SINK_LOGIT ||
+                field == PCAST_FIELD_P_FORMAT || field == PCAST_FIELD_SOFTCAP)
+                continue;
+            const pcast_kernel *other = &pcast_preset_at(test_random(random) % presets)->kernel;
+            pcast_kernel_get(other, (pcast_field)field, text, sizeof text);
+            for (size_t i = 0; i < 4; i++)
+                if (numbers[i] == (pcast_field)field)
+                    snprintf(text, sizeof text, "%s", values[i][test_random(random) % 6]);
+            if (pcast_kernel_set(&kernel, (pcast_field)field, text, &err) == PCAST_OK)
+                length += snprintf(spec + length, PCAST_SPEC_MAX - (size_t)length, ";%s=%s",
+                                   pcast_field_name((pcast_field)field), text);
+        }
+        /* Sums, exponentials and accumulators must not overflow by themselves. */
+        if (kernel.rescale_threshold <= 8 && kernel.scale <= 448 &&
+            pcast_kernel_validate(&kernel, &err) == PCAST_OK)
+            return kernel;
+    }
+}
+
+/* A sum of more than 64 keys in FP16 must be declared. */
+static int is_rash(const pcast_kernel *kernel)
+{
+    return kernel->accumulator == PCAST_ACCUMULATOR_FP16 &&
+           (kernel->promotion == PCAST_PROMOTION_NEVER || kernel->block == 0 || kernel->block > 64);
+}
+
+static void test_settings_are_healthy(void **state)
+{
+    (void)state;
+    uint64_t random = 11;
+    size_t judged = 0;
+    answered answers[64];
+    assert_true(pcast_probe_count() <= 64);
+    for (size_t p = 0; p < pcast_probe_count(); p++)
+        answered_init(&answers[p], pcast_probe_at(p));
+    for (int seed = 0; seed < SEEDS; seed++) {
+        char spec[PCAST_SPEC_MAX];
+        const pcast_kernel kernel = draw_kernel(&random, spec);
+        for (int probe = 0; probe < 8; probe++) { /* some of them; all over the seeds */
+            const size_t p = test_random(&random) % pcast_probe_count();
+            if (!run(&answers[p], &answers[p].problem, &kernel))
+                continue;
+            judged++;
+            pcast_declaration declaration = {kernel, 0};
+            expect_healthy(&answers[p], pcast_probe_at(p), spec, &declaration);
+            if (is_rash(&kernel))
+                continue;
+            declaration.unknown = test_random(&random) & test_random(&random) &
+                                  ((UINT64_C(1) << PCAST_FIELD_COUNT) - 1);
+            expect_healthy(&answers[p], pcast_probe_at(p), spec, &declaration);
+            declaration = pcast_declaration_of_nothing();
+            expect_healthy(&answers[p], pcast_probe_at(p), spec, &declaration);
+        }
+    }
+    for (size_t p = 0; p < pcast_probe_count(); p++)
+        answered_free(&answers[p]);
+    assert_true(judged > 4000);
+}
+
+/* The answer of a kernel with a fault. */
+static void run_faulty(answered *self, const pcast_probe *probe, const pcast_kernel *healthy,
+                       const pcast_fault *fault)
+{
+    pcast_error err = {""};
+    pcast_problem misread;
+    pcast_kernel kernel = *healthy;
+    assert_int_equal(pcast_problem_copy(&self->problem, &misread, &err), PCAST_OK);
+    if (fault->misread != NULL)
+        assert_true(fault->misread(&misread, healthy));
+    if (fault->choose != NULL)
+        fault->choose(&kernel);
+    pcast_seeded_slip = fault->slip;
+    pcast_seeded_mask_shift = fault->mask_shift;
+    if (!run(self, &misread, &kernel))
+        fail_msg("%s on %s cannot run", fault->id, probe->id);
+    pcast_seeded_slip = PCAST_SLIP_NONE;
+    pcast_seeded_mask_shift = 0;
+    pcast_problem_free(&misread);
+    const size_t rows = pcast_problem_rows(&self->problem);
+    const double scale = (double)kernel.scale,
+                 unit = kernel.lse == PCAST_LSE_BASE_2 ? log2(exp(1)) : 1;
+    for (size_t i = 0; i < rows * DIM; i++)
+        self->o[i] = (float)((double)self->o[i] * pow(scale, fault->o_power));
+    for (size_t i = 0; i < rows; i++)
+        self->lse[i] =
+            (float)((double)self->lse[i] * (fault->lse_factor != 0 ? fault->lse_factor : 1) +
+                    fault->lse_offset * log(scale) * unit);
+}
+
+static void test_faults_are_found(void **state)
+{
+    (void)state;
+    size_t found_faults = 0;
+    for (size_t p = 0; p < pcast_probe_count(); p++) {
+        const pcast_probe *probe = pcast_probe_at(p);
+        pcast_declaration declaration = {.unknown = 0};
+        answered answer;
+        answered_init(&answer, probe);
+        assert_int_equal(pcast_kernel_parse(probe->reference, &declaration.kernel, NULL, NULL),
+                         PCAST_OK);
+        for (int f = 0; f < PCAST_PROBE_FAULTS && probe->faults[f] != NULL; f++) {
+            const pcast_fault *fault = pcast_fault_find(probe->faults[f]);
+            int named = 0;
+            assert_non_null(fault);
+            run_faulty(&answer, probe, &declaration.kernel, fault);
+            const pcast_judgement found = judge(&answer, probe, &declaration);
+            for (size_t i = 0; i < found.fault_count; i++)
+                named |= found.faults[i] == fault;
+            if (found.verdict != PCAST_VERDICT_DEFECTIVE || !named)
+                fail_msg("%s on %s: %s; %zu of %zu outside, %s row %zu channel %zu: %.9g against "
+                         "%.9g to %.9g; named %s",
+                         fault->id, probe->id,
+                         found.verdict != PCAST_VERDICT_DEFECTIVE ? "not found" : "not named",
+                         found.outside, found.elements, found.in_lse ? "lse" : "o", found.row,
+                         found.channel, found.got, found.expected.low, found.expected.high,
+                         found.fault_count > 0 ? found.faults[0]->id : "none");
+            found_faults++;
+        }
+        answered_free(&answer);
+    }
+    assert_true(found_faults >= 50);
+}
+
+/* Every fault of the catalogue has a probe, and every probe tells its faults from what is
+ * legitimate by twice the width of what is. */
+static void test_margins(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < pcast_fault_count(); i++) {
+        int probed = 0;
+        for (size_t p = 0; p < pcast_probe_count(); p++)
+            for (int f = 0; f < PCAST_PROBE_FAULTS && pcast_probe_at(p)->faults[f] != NULL; f++)
+                probed |= strcmp(pcast_probe_at(p)->faults[f], pcast_fault_at(i)->id) == 0;
+        if (!probed)
+            fail_msg("%s has no probe", pcast_fault_at(i)->id);
+    }
+    for (size_t dim = 64; dim <= 256; dim *= 2)
+        for (size_t p = 0; p < pcast_probe_count(); p++) {
+            const pcast_probe *probe = pcast_probe_at(p);
+            pcast_declaration declaration = {.unknown = 0};
+            pcast_problem problem = {0};
+            pcast_error err = {""};
+            assert_int_equal(probe->build(&problem, dim, &err), PCAST_OK);
+            assert_int_equal(pcast_kernel_parse(probe->reference, &declaration.kernel, NULL, NULL),
+                             PCAST_OK);
+            for (int f = 0; f < PCAST_PROBE_FAULTS && probe->faults[f] != NULL; f++) {
+                double margin;
+                const pcast_fault *fault = pcast_fault_find(probe->faults[f]);
+                assert_int_equal(pcast_separation(&problem, &declaration, fault, &margin, &err),
+                                 PCAST_OK);
+                if (!(margin >= 2))
+                    fail_msg("%s of %s at dim %zu: margin %g", fault->id, probe->id, dim, margin);
+            }
+            pcast_problem_free(&problem);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_margins),
+        cmocka_unit_test(test_faults_are_found),
+        cmocka_unit_test(test_presets_are_healthy),
+        cmocka_unit_test(test_settings_are_healthy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
