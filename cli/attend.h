@@ -29,6 +29,8 @@ typedef struct attend_options {
 /* Tensors and lengths, read from files. */
 typedef struct attend_inputs {
     pcast_tensor q, k, v, q_descale, k_descale, v_descale, learned_sink;
+    float *drawn[3];  /* data of q, k and v where they are drawn */
+    float numbers[4]; /* data of descales and sink where they are given as a number */
     size_t *q_starts, *k_starts, *kv_lengths;
     pcast_attend attend;
 } attend_inputs;

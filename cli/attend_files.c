@@ -77,17 +77,18 @@ static size_t lse_shape(const attend_state *state, size_t dims[PCAST_RANK_MAX])
 static pcast_status write_output(FILE *stream, const attend_options *options, attend_state *state)
 {
     static const pcast_format formats[] = {PCAST_F32, PCAST_BF16, PCAST_F16};
-    static const char *const names[] = {"o", "lse"};
-    pcast_tensor both[2] = {state->inputs.q, {.data = state->result.lse, .format = PCAST_F32}};
-    pcast_tensor *o = &both[0];
-    o->shape[o->rank - 1] = state->shape.value_dim;
-    o->data = state->result.o;
-    o->format = formats[options->kernel.out_format];
-    both[1].rank = lse_shape(state, both[1].shape);
+    const pcast_tensor *q = &state->inputs.q;
+    size_t o_shape[PCAST_RANK_MAX], lse_dims[PCAST_RANK_MAX];
+    memcpy(o_shape, q->shape, sizeof o_shape);
+    o_shape[q->rank - 1] = state->shape.value_dim;
+    const pcast_format format = formats[options->kernel.out_format];
+    const pcast_entry entries[] = {
+        {"o", format, q->rank, o_shape, state->result.o, NULL},
+        {"lse", PCAST_F32, lse_shape(state, lse_dims), lse_dims, state->result.lse, NULL},
+    };
     if (options->output == NULL || !has_suffix(options->output, ".safetensors"))
-        return pcast_npy_write(stream, o->format, o->rank, o->shape, o->data);
-    return pcast_safetensors_write(stream, both, names,
-                                   options->kernel.lse == PCAST_LSE_NONE ? 1 : 2);
+        return pcast_npy_write(stream, format, q->rank, o_shape, state->result.o);
+    return pcast_safetensors_write(stream, entries, options->kernel.lse == PCAST_LSE_NONE ? 1 : 2);
 }
 
 static pcast_status write_dump(FILE *stream, const attend_options *options,

@@ -17,8 +17,8 @@ static int is_number(const char *text)
     return end != text && *end == '\0';
 }
 
-/* A number, or a file. */
-static pcast_status read_scalars(const char *text, const char *name, float largest,
+/* A number, which goes into *number, or a file. */
+static pcast_status read_scalars(const char *text, const char *name, float *number,
                                  pcast_tensor *tensor, const pcast_tensor **used, pcast_error *err)
 {
     if (text == NULL)
@@ -26,12 +26,12 @@ static pcast_status read_scalars(const char *text, const char *name, float large
     *used = tensor;
     if (!is_number(text))
         return pcast_tensor_read(text, name, PCAST_E4M3, tensor, err);
-    tensor->data = cli_alloc(1, sizeof *tensor->data);
-    tensor->data[0] = strtof(text, NULL);
-    if (isfinite(tensor->data[0]) && fabsf(tensor->data[0]) <= largest)
+    *number = strtof(text, NULL);
+    *tensor = (pcast_tensor){.data = number, .format = PCAST_F32};
+    if (isfinite(*number))
         return PCAST_OK;
     snprintf(err->text, sizeof err->text, "%s: '%.40s' is not a number from -%g to %g", name, text,
-             (double)largest, (double)largest);
+             (double)FLT_MAX, (double)FLT_MAX);
     return PCAST_ERR_VALUE;
 }
 
@@ -83,22 +83,22 @@ static pcast_status read_lengths(const attend_options *options, attend_inputs *i
     return PCAST_OK;
 }
 
-static void draw_tensor(const attend_options *options, uint32_t which, pcast_tensor *tensor)
+static void draw_tensor(const attend_options *options, attend_inputs *inputs, uint32_t which,
+                        pcast_tensor *tensor)
 {
     const size_t shape[] = {1, options->heads, options->n, options->dim};
     const size_t size = options->heads * options->n * options->dim;
-    *tensor = (pcast_tensor){.rank = 4, .format = PCAST_F32};
+    float *data = inputs->drawn[which] = cli_alloc(size, sizeof *data);
+    *tensor = (pcast_tensor){.rank = 4, .data = data, .format = PCAST_F32};
     memcpy(tensor->shape, shape, sizeof shape);
-    tensor->data = cli_alloc(size, sizeof *tensor->data);
-    pcast_draw_inputs(options->seed, which, strcmp(options->draw, "outliers") == 0, size,
-                      tensor->data);
+    pcast_draw_inputs(options->seed, which, strcmp(options->draw, "outliers") == 0, size, data);
 }
 
 void attend_draw(const attend_options *options, attend_inputs *inputs)
 {
-    draw_tensor(options, 0, &inputs->q);
-    draw_tensor(options, 1, &inputs->k);
-    draw_tensor(options, 2, &inputs->v);
+    draw_tensor(options, inputs, 0, &inputs->q);
+    draw_tensor(options, inputs, 1, &inputs->k);
+    draw_tensor(options, inputs, 2, &inputs->v);
 }
 
 pcast_status attend_read(const attend_options *options, attend_inputs *inputs, pcast_error *err)
@@ -114,8 +114,8 @@ pcast_status attend_read(const attend_options *options, attend_inputs *inputs, p
     pcast_status status = PCAST_OK;
     if (options->draw != NULL) {
         attend_draw(options, inputs);
-        return read_scalars(options->learned_sink, "sink", FLT_MAX, &inputs->learned_sink,
-                            &attend->learned_sink, err);
+        return read_scalars(options->learned_sink, "sink", &inputs->numbers[3],
+                            &inputs->learned_sink, &attend->learned_sink, err);
     }
     status = pcast_tensor_read(options->q, "q", options->fp8, &inputs->q, err);
     if (status == PCAST_OK)
@@ -123,17 +123,17 @@ pcast_status attend_read(const attend_options *options, attend_inputs *inputs, p
     if (status == PCAST_OK)
         status = pcast_tensor_read(options->v, "v", options->fp8, &inputs->v, err);
     if (status == PCAST_OK)
-        status = read_scalars(options->q_descale, "q_descale", FLT_MAX, &inputs->q_descale,
-                              &attend->q_descale, err);
+        status = read_scalars(options->q_descale, "q_descale", &inputs->numbers[0],
+                              &inputs->q_descale, &attend->q_descale, err);
     if (status == PCAST_OK)
-        status = read_scalars(options->k_descale, "k_descale", FLT_MAX, &inputs->k_descale,
-                              &attend->k_descale, err);
+        status = read_scalars(options->k_descale, "k_descale", &inputs->numbers[1],
+                              &inputs->k_descale, &attend->k_descale, err);
     if (status == PCAST_OK)
-        status = read_scalars(options->v_descale, "v_descale", FLT_MAX, &inputs->v_descale,
-                              &attend->v_descale, err);
+        status = read_scalars(options->v_descale, "v_descale", &inputs->numbers[2],
+                              &inputs->v_descale, &attend->v_descale, err);
     if (status == PCAST_OK)
-        status = read_scalars(options->learned_sink, "sink", FLT_MAX, &inputs->learned_sink,
-                              &attend->learned_sink, err);
+        status = read_scalars(options->learned_sink, "sink", &inputs->numbers[3],
+                              &inputs->learned_sink, &attend->learned_sink, err);
     return status == PCAST_OK ? read_lengths(options, inputs, err) : status;
 }
 
@@ -144,6 +144,8 @@ void attend_inputs_free(attend_inputs *inputs)
                                      &inputs->learned_sink};
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++)
         pcast_tensor_free(tensors[i]);
+    for (int i = 0; i < 3; i++)
+        free(inputs->drawn[i]);
     free(inputs->q_starts);
     free(inputs->k_starts);
     free(inputs->kv_lengths);

@@ -198,19 +198,18 @@ static pcast_status parse(csv_table *table, const char *path, pcast_error *err)
 
 pcast_status csv_read(const char *path, csv_table *table, pcast_error *err)
 {
-    uint8_t *bytes;
-    size_t size;
+    pcast_file *file;
     *table = (csv_table){0};
-    const pcast_status status = pcast_file_read(path, &bytes, &size, err);
+    const pcast_status status = pcast_file_open(path, &file, err);
     if (status != PCAST_OK)
         return status;
-    if (memchr(bytes, '\0', size) != NULL) {
-        free(bytes);
+    if (memchr(file->bytes, '\0', file->size) != NULL) {
+        pcast_file_close(file);
         return bad_table(table, path, err, "not a text file", 0);
     }
-    table->text = cli_alloc(size + 1, 1);
-    memcpy(table->text, bytes, size);
-    free(bytes);
+    table->text = cli_alloc(file->size + 1, 1);
+    memcpy(table->text, file->bytes, file->size);
+    pcast_file_close(file);
     return parse(table, strcmp(path, "-") == 0 ? "standard input" : path, err);
 }
 

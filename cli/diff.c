@@ -202,15 +202,26 @@ static void write_report(FILE *out, const diff_options *options, const pcast_ten
     write_histogram(out, 0, comparison);
 }
 
+static float *values_of(const pcast_tensor *tensor)
+{
+    const size_t count = pcast_tensor_size(tensor);
+    float *values = cli_alloc(count, sizeof *values);
+    pcast_tensor_get(tensor, 0, count, values);
+    return values;
+}
+
 static int compare(const diff_options *options, const pcast_tensor tensors[2])
 {
     pcast_comparison comparison;
     cli_output output;
     pcast_error err;
     pcast_difference *top = cli_alloc((size_t)options->top, sizeof *top);
-    pcast_compare((pcast_values){tensors[0].format, tensors[0].data},
-                  (pcast_values){tensors[1].format, tensors[1].data},
-                  pcast_tensor_size(&tensors[0]), &comparison, top, (size_t)options->top);
+    const size_t count = pcast_tensor_size(&tensors[0]);
+    float *a = values_of(&tensors[0]), *b = values_of(&tensors[1]);
+    pcast_compare((pcast_values){tensors[0].format, a}, (pcast_values){tensors[1].format, b}, count,
+                  &comparison, top, (size_t)options->top);
+    free(a);
+    free(b);
     int code = EXIT_OK;
     if (cli_output_open(&output, NULL, &err) != PCAST_OK)
         code = cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);

@@ -4,11 +4,13 @@
 
 #include "csv.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const cli_command subcommands[] = {
     {"make", "write problems, what kernels answer, and scripts that run yours on them",
      golden_make},
+    {"check", "judge what your kernel answered, and name its fault", golden_check},
     {"probes", "the problems and the faults that they find; CSV", golden_probes},
 };
 
@@ -48,6 +50,54 @@ error_t golden_take_dim(const char *arg, unsigned long long *dim, struct argp_st
     int choice;
     const error_t error = cli_take_word("dim", arg, words, &choice, state);
     *dim = 64ull << (error == 0 ? choice : 0);
+    return error;
+}
+
+error_t golden_take_probes(const char *arg, cli_list *probes, struct argp_state *state)
+{
+    cli_list more;
+    pcast_error err;
+    if (cli_list_parse(arg, &more, &err) != PCAST_OK)
+        return cli_bad(state, "--probe: %s", err.text);
+    for (size_t i = 0; i < more.count; i++)
+        if (pcast_probe_find(more.items[i]) == NULL) {
+            const error_t error =
+                cli_bad(state, "--probe: '%.64s' is no probe; pcast golden probes lists them",
+                        more.items[i]);
+            cli_list_free(&more);
+            return error;
+        }
+    const size_t old = probes->count;
+    char **all = cli_alloc(old + more.count, sizeof *all);
+    for (size_t i = 0; i < old; i++)
+        all[i] = probes->items[i];
+    for (size_t i = 0; i < more.count; i++)
+        all[old + i] = more.items[i];
+    free(probes->items);
+    free(more.items);
+    *probes = (cli_list){all, old + more.count};
+    return 0;
+}
+
+error_t golden_take_unknown(const char *arg, uint64_t *unknown, struct argp_state *state)
+{
+    cli_list fields;
+    pcast_error err;
+    error_t error = 0;
+    if (cli_list_parse(arg, &fields, &err) != PCAST_OK)
+        return cli_bad(state, "--unknown: %s", err.text);
+    for (size_t i = 0; error == 0 && i < fields.count; i++) {
+        int field = 0;
+        while (field < PCAST_FIELD_COUNT &&
+               strcmp(pcast_field_name((pcast_field)field), fields.items[i]) != 0)
+            field++;
+        if (field == PCAST_FIELD_COUNT)
+            error = cli_bad(state, "--unknown: '%.64s' is no field; docs/kernels.md lists them",
+                            fields.items[i]);
+        else
+            *unknown |= UINT64_C(1) << field;
+    }
+    cli_list_free(&fields);
     return error;
 }
 

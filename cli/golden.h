@@ -10,12 +10,18 @@
 
 /* argv[0] is "pcast golden NAME"; return exit codes. */
 int golden_make(int argc, char **argv);
+int golden_check(int argc, char **argv);
 int golden_probes(int argc, char **argv);
 
 enum { GOLDEN_DIM = 128 }; /* of heads, where no option says it */
 
 /* For an argp parser: --dim, which is 64, 128 or 256. */
 error_t golden_take_dim(const char *arg, unsigned long long *dim, struct argp_state *state);
+
+/* For an argp parser: --probe, ids that are added to a list; --unknown, fields that are added to a
+ * set. */
+error_t golden_take_probes(const char *arg, cli_list *probes, struct argp_state *state);
+error_t golden_take_unknown(const char *arg, uint64_t *unknown, struct argp_state *state);
 
 /* A suite that is being made. */
 typedef struct golden_suite {

@@ -62,13 +62,12 @@ static pcast_status check_unfinished(const char *folder, pcast_error *err)
 /* Removes the manifest of an older suite. */
 static pcast_status remove_manifest(const char *folder, const char *manifest, pcast_error *err)
 {
-    uint8_t *bytes;
-    size_t size;
+    pcast_file *file;
     pcast_error reason;
-    if (pcast_file_read(manifest, &bytes, &size, &reason) != PCAST_OK)
+    if (pcast_file_open(manifest, &file, &reason) != PCAST_OK)
         return fail(err, folder, "is no golden suite: its manifest.json cannot be read");
-    const int ours = pcast_manifest_recognise((const char *)bytes, size);
-    free(bytes);
+    const int ours = pcast_manifest_recognise((const char *)file->bytes, file->size);
+    pcast_file_close(file);
     if (!ours)
         return fail(err, folder, "is no golden suite: its manifest.json is another program's");
     return unlink(manifest) == 0 ? PCAST_OK : fail(err, manifest, strerror(errno));

@@ -28,54 +28,6 @@ static const struct argp_option make_argp_options[] = {
     {0},
 };
 
-static error_t take_probes(make_options *options, const char *arg, struct argp_state *state)
-{
-    cli_list more;
-    pcast_error err;
-    if (cli_list_parse(arg, &more, &err) != PCAST_OK)
-        return cli_bad(state, "--probe: %s", err.text);
-    for (size_t i = 0; i < more.count; i++)
-        if (pcast_probe_find(more.items[i]) == NULL) {
-            const error_t error =
-                cli_bad(state, "--probe: '%.64s' is no probe; pcast golden probes lists them",
-                        more.items[i]);
-            cli_list_free(&more);
-            return error;
-        }
-    const size_t old = options->probes.count;
-    char **all = cli_alloc(old + more.count, sizeof *all);
-    for (size_t i = 0; i < old; i++)
-        all[i] = options->probes.items[i];
-    for (size_t i = 0; i < more.count; i++)
-        all[old + i] = more.items[i];
-    free(options->probes.items);
-    free(more.items);
-    options->probes = (cli_list){all, old + more.count};
-    return 0;
-}
-
-static error_t take_unknown(make_options *options, const char *arg, struct argp_state *state)
-{
-    cli_list fields;
-    pcast_error err;
-    error_t error = 0;
-    if (cli_list_parse(arg, &fields, &err) != PCAST_OK)
-        return cli_bad(state, "--unknown: %s", err.text);
-    for (size_t i = 0; error == 0 && i < fields.count; i++) {
-        int field = 0;
-        while (field < PCAST_FIELD_COUNT &&
-               strcmp(pcast_field_name((pcast_field)field), fields.items[i]) != 0)
-            field++;
-        if (field == PCAST_FIELD_COUNT)
-            error = cli_bad(state, "--unknown: '%.64s' is no field; docs/kernels.md lists them",
-                            fields.items[i]);
-        else
-            options->unknown |= UINT64_C(1) << field;
-    }
-    cli_list_free(&fields);
-    return error;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     make_options *options = state->input;
@@ -84,14 +36,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_DIM:
         return golden_take_dim(arg, &options->dim, state);
     case KEY_PROBE:
-        return take_probes(options, arg, state);
+        return golden_take_probes(arg, &options->probes, state);
     case KEY_KERNEL:
         options->spec = arg;
         if (pcast_kernel_parse(arg, &options->kernel, NULL, &err) != PCAST_OK)
             return cli_bad(state, "--kernel: %s", err.text);
         return 0;
     case KEY_UNKNOWN:
-        return take_unknown(options, arg, state);
+        return golden_take_unknown(arg, &options->unknown, state);
     case KEY_CPU:
         return cli_take_cpu(arg, &options->cpu, state);
     case ARGP_KEY_ARG:

@@ -39,14 +39,14 @@ static pcast_status close_file(cli_output *output, pcast_status status, const ch
     return status;
 }
 
-static pcast_status write_npy(const golden_suite *suite, const char *path,
-                              const pcast_tensor *tensor, pcast_error *err)
+static pcast_status write_npy(const golden_suite *suite, const char *path, size_t rank,
+                              const size_t *shape, const float *data, pcast_error *err)
 {
     cli_output output;
     pcast_status status = golden_folder_open(suite->folder, path, &output, err);
     if (status != PCAST_OK)
         return status;
-    status = pcast_npy_write(output.stream, PCAST_F32, tensor->rank, tensor->shape, tensor->data);
+    status = pcast_npy_write(output.stream, PCAST_F32, rank, shape, data);
     return close_file(&output, status, path, err);
 }
 
@@ -57,28 +57,42 @@ static void plain(float *data, size_t count)
         data[i] = pcast_plain_nan(data[i]);
 }
 
-/* The arrays that a problem has, in the order of pcast_input from Q on; returns how many. */
-static size_t tensors_of(const pcast_problem *p, pcast_tensor tensors[PCAST_INPUT_COUNT],
-                         pcast_input inputs[PCAST_INPUT_COUNT])
+/* The arrays that a problem has, in the order of pcast_input from Q on. */
+typedef struct inputs {
+    size_t q_shape[4], kv_shape[4], kv_heads, heads, batch;
+    size_t count;
+    pcast_entry entries[PCAST_INPUT_COUNT];
+    pcast_input names[PCAST_INPUT_COUNT];
+} inputs;
+
+static void add_input(inputs *all, pcast_input input, pcast_format format, size_t rank,
+                      const size_t *shape, float *data)
 {
-    const pcast_tensor all[] = {
-        {4, {p->batch, p->heads, p->queries, p->dim}, p->q, PCAST_E4M3},
-        {4, {p->batch, p->kv_heads, p->keys, p->dim}, p->k, PCAST_E4M3},
-        {4, {p->batch, p->kv_heads, p->keys, p->dim}, p->v, PCAST_E4M3},
-        {1, {p->kv_heads}, p->q_descale, PCAST_F32},
-        {1, {p->kv_heads}, p->k_descale, PCAST_F32},
-        {1, {p->kv_heads}, p->v_descale, PCAST_F32},
-        {1, {p->heads}, p->sink, PCAST_F32},
-    };
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        if (all[i].data == NULL)
-            continue;
-        plain(all[i].data, pcast_tensor_size(&all[i]));
-        inputs[count] = (pcast_input)(PCAST_INPUT_Q + i);
-        tensors[count++] = all[i];
-    }
-    return count;
+    if (data == NULL)
+        return;
+    const pcast_entry entry = {pcast_input_name(input), format, rank, shape, data, NULL};
+    size_t count = 1;
+    for (size_t i = 0; i < rank; i++)
+        count *= shape[i];
+    plain(data, count);
+    all->names[all->count] = input;
+    all->entries[all->count++] = entry;
+}
+
+static void collect_inputs(const pcast_problem *p, inputs *all)
+{
+    *all = (inputs){.q_shape = {p->batch, p->heads, p->queries, p->dim},
+                    .kv_shape = {p->batch, p->kv_heads, p->keys, p->dim},
+                    .kv_heads = p->kv_heads,
+                    .heads = p->heads,
+                    .batch = p->batch};
+    add_input(all, PCAST_INPUT_Q, PCAST_E4M3, 4, all->q_shape, p->q);
+    add_input(all, PCAST_INPUT_K, PCAST_E4M3, 4, all->kv_shape, p->k);
+    add_input(all, PCAST_INPUT_V, PCAST_E4M3, 4, all->kv_shape, p->v);
+    add_input(all, PCAST_INPUT_Q_DESCALE, PCAST_F32, 1, &all->kv_heads, p->q_descale);
+    add_input(all, PCAST_INPUT_K_DESCALE, PCAST_F32, 1, &all->kv_heads, p->k_descale);
+    add_input(all, PCAST_INPUT_V_DESCALE, PCAST_F32, 1, &all->kv_heads, p->v_descale);
+    add_input(all, PCAST_INPUT_SINK, PCAST_F32, 1, &all->heads, p->sink);
 }
 
 static pcast_status write_lengths(golden_suite *suite, const pcast_problem *problem,
@@ -96,42 +110,46 @@ static pcast_status write_lengths(golden_suite *suite, const pcast_problem *prob
     return close_file(&output, status, path, err);
 }
 
+/* All inputs in one file, the lengths among them. */
 static pcast_status write_safetensors(golden_suite *suite, const pcast_problem *problem,
-                                      const pcast_tensor *tensors, const pcast_input *inputs,
-                                      size_t count, pcast_manifest_probe *entry, pcast_error *err)
+                                      const inputs *all, pcast_manifest_probe *entry,
+                                      pcast_error *err)
 {
     cli_output output;
-    const char *names[PCAST_INPUT_COUNT];
+    pcast_entry entries[PCAST_INPUT_COUNT];
+    size_t count = all->count;
     const char *path = KEEP(suite, "probes/%s.safetensors", entry->id);
-    const pcast_counts lengths = {"kv_lengths", problem->kv_lengths, problem->batch};
-    for (size_t i = 0; i < count; i++)
-        names[i] = pcast_input_name(inputs[i]);
     entry->inputs[PCAST_INPUT_SAFETENSORS] = path;
+    memcpy(entries, all->entries, count * sizeof *entries);
+    if (problem->kv_lengths != NULL)
+        entries[count++] = (pcast_entry){.name = pcast_input_name(PCAST_INPUT_KV_LENGTHS),
+                                         .rank = 1,
+                                         .shape = &all->batch,
+                                         .counts = problem->kv_lengths};
     pcast_status status = golden_folder_open(suite->folder, path, &output, err);
     if (status != PCAST_OK)
         return status;
-    status = pcast_safetensors_write_with(output.stream, tensors, names, count,
-                                          problem->kv_lengths != NULL ? &lengths : NULL);
+    status = pcast_safetensors_write(output.stream, entries, count);
     return close_file(&output, status, path, err);
 }
 
 static pcast_status write_inputs(golden_suite *suite, const pcast_problem *problem,
                                  pcast_manifest_probe *entry, pcast_error *err)
 {
-    pcast_tensor tensors[PCAST_INPUT_COUNT];
-    pcast_input inputs[PCAST_INPUT_COUNT];
-    const size_t count = tensors_of(problem, tensors, inputs);
+    inputs all;
+    collect_inputs(problem, &all);
     char folder[4096];
     snprintf(folder, sizeof folder, "%s/probes/%s", suite->folder, entry->id);
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         snprintf(err->text, sizeof err->text, "%.800s: %s", folder, strerror(errno));
         return PCAST_ERR_OUTPUT;
     }
-    pcast_status status = write_safetensors(suite, problem, tensors, inputs, count, entry, err);
-    for (size_t i = 0; status == PCAST_OK && i < count; i++) {
-        const char *path = KEEP(suite, "probes/%s/%s.npy", entry->id, pcast_input_name(inputs[i]));
-        entry->inputs[inputs[i]] = path;
-        status = write_npy(suite, path, &tensors[i], err);
+    pcast_status status = write_safetensors(suite, problem, &all, entry, err);
+    for (size_t i = 0; status == PCAST_OK && i < all.count; i++) {
+        const pcast_entry *input = &all.entries[i];
+        const char *path = KEEP(suite, "probes/%s/%s.npy", entry->id, input->name);
+        entry->inputs[all.names[i]] = path;
+        status = write_npy(suite, path, input->rank, input->shape, input->data, err);
     }
     return status == PCAST_OK ? write_lengths(suite, problem, entry, err) : status;
 }
@@ -200,18 +218,15 @@ static pcast_status write_answers(golden_suite *suite, const answers *all,
                                   pcast_manifest_probe *entry, pcast_error *err)
 {
     pcast_status status = PCAST_OK;
-    pcast_tensor o = {4, {entry->batch, entry->heads, entry->queries, entry->dim}, NULL, PCAST_F32};
-    pcast_tensor lse = {3, {entry->batch, entry->heads, entry->queries}, NULL, PCAST_F32};
+    const size_t shape[] = {entry->batch, entry->heads, entry->queries, entry->dim};
     for (size_t i = 0; status == PCAST_OK && i < all->count; i++) {
         pcast_manifest_expected *expected = &entry->expected[i];
-        o.data = all->o[i];
-        lse.data = all->lse[i];
         expected->o = KEEP(suite, "expected/%s_%02zu_o.npy", entry->id, i);
-        status = write_npy(suite, expected->o, &o, err);
+        status = write_npy(suite, expected->o, 4, shape, all->o[i], err);
         if (status != PCAST_OK || !all->has_lse[i])
             continue;
         expected->lse = KEEP(suite, "expected/%s_%02zu_lse.npy", entry->id, i);
-        status = write_npy(suite, expected->lse, &lse, err);
+        status = write_npy(suite, expected->lse, 3, shape, all->lse[i], err);
     }
     return status;
 }

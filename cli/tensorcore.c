@@ -153,17 +153,17 @@ static int bad_input(const tensorcore_options *options, int input, const char *w
 }
 
 /* "[2, 32]" */
-static const char *shape_text(const pcast_codes *codes, char text[200])
+static const char *shape_text(const pcast_tensor *tensor, char text[200])
 {
     int length = sprintf(text, "[");
-    for (size_t i = 0; i < codes->rank; i++)
-        length += sprintf(text + length, "%s%zu", i > 0 ? ", " : "", codes->shape[i]);
+    for (size_t i = 0; i < tensor->rank; i++)
+        length += sprintf(text + length, "%s%zu", i > 0 ? ", " : "", tensor->shape[i]);
     sprintf(text + length, "]");
     return text;
 }
 
 static int read_codes(const tensorcore_options *options, int input, pcast_format fp8,
-                      pcast_codes *codes)
+                      pcast_tensor *codes)
 {
     static const char *const names[] = {"a", "b", "c"};
     pcast_error err;
@@ -179,7 +179,7 @@ static int read_operand(product *problem, int input, size_t shape[2])
 {
     const tensorcore_options *options = problem->options;
     const pcast_format format = input == A ? options->core.a : options->core.b;
-    pcast_codes codes;
+    pcast_tensor codes;
     char text[200], what[300];
     int code = read_codes(options, input, format, &codes);
     if (code != EXIT_OK)
@@ -195,10 +195,9 @@ static int read_operand(product *problem, int input, size_t shape[2])
         memcpy(shape, codes.shape, 2 * sizeof shape[0]);
         const size_t count = shape[0] * shape[1];
         problem->codes[input] = cli_alloc(count, 1);
-        for (size_t i = 0; i < count; i++)
-            problem->codes[input][i] = (uint8_t)codes.data[i];
+        memcpy(problem->codes[input], codes.data, count);
     }
-    free(codes.data);
+    pcast_tensor_free(&codes);
     return code;
 }
 
@@ -223,7 +222,7 @@ static int read_operands(product *problem)
 }
 
 /* The accumulators, as floats; one that is to be FP16 has to be an FP16 number. */
-static int convert_accumulator(product *problem, const pcast_codes *codes)
+static int convert_accumulator(product *problem, const pcast_tensor *codes)
 {
     static const pcast_cast as_is = {PCAST_OVERFLOW_NAN, PCAST_INF_AS_OVERFLOW,
                                      PCAST_NAN_CANONICAL};
@@ -231,7 +230,8 @@ static int convert_accumulator(product *problem, const pcast_codes *codes)
     const int f16 = options->core.output == PCAST_TENSOR_CORE_F16;
     char what[100];
     for (size_t i = 0; i < problem->m * problem->n; i++) {
-        uint32_t bits = codes->data[i];
+        uint32_t bits;
+        pcast_tensor_codes(codes, i, 1, &bits);
         if (codes->format == PCAST_F16)
             bits = (uint32_t)pcast_convert(PCAST_F32, PCAST_F16, bits, as_is);
         const uint64_t narrow = pcast_convert(PCAST_F16, PCAST_F32, bits, as_is);
@@ -249,7 +249,7 @@ static int convert_accumulator(product *problem, const pcast_codes *codes)
 static int read_accumulator(product *problem)
 {
     const tensorcore_options *options = problem->options;
-    pcast_codes codes;
+    pcast_tensor codes;
     char text[200], wanted[100], what[400];
     int code = read_codes(options, C, PCAST_E4M3, &codes);
     if (code != EXIT_OK)
@@ -270,7 +270,7 @@ static int read_accumulator(product *problem)
     } else {
         code = convert_accumulator(problem, &codes);
     }
-    free(codes.data);
+    pcast_tensor_free(&codes);
     return code;
 }
 

@@ -6,6 +6,7 @@
 #define PCAST_GOLDEN_H
 
 #include "pcast/kernel.h"
+#include "pcast/slip.h"
 #include "pcast/status.h"
 
 #include <stddef.h>
@@ -48,35 +49,22 @@ size_t pcast_problem_rows(const pcast_problem *problem);
 
 /* ---- Faults ---- */
 
-/* What a kernel gets wrong in its arithmetic, apart from what the kernel model can say. */
-typedef enum pcast_slip {
-    PCAST_SLIP_NONE,
-    PCAST_SLIP_CAST_TRUNCATES,      /* the cast rounds toward zero */
-    PCAST_SLIP_CAST_TWICE,          /* by way of bfloat16 */
-    PCAST_SLIP_CAST_LOSES_TOP,      /* saturates at 240, one binade early */
-    PCAST_SLIP_CAST_FLUSHES,        /* subnormal codes become zero */
-    PCAST_SLIP_SUM_NOT_RESCALED,    /* the row sum misses the factor of a new maximum */
-    PCAST_SLIP_OUTPUT_NOT_RESCALED, /* O misses it */
-    PCAST_SLIP_SPLITS_UNWEIGHTED,   /* splits are averaged */
-    PCAST_SLIP_SPLITS_BY_SUM,       /* splits are weighted by their row sums, without maxima */
-    PCAST_SLIP_MAX_STARTS_AT_ZERO,  /* the running maximum starts at 0 */
-    PCAST_SLIP_SUM_OF_OTHER_SCALE,  /* P holds S, the row sum does not, and nothing undoes it */
-} pcast_slip;
-
 /* How a faulty kernel answers: as a healthy one would answer the problem that it misreads, with
  * other choices than declared, a slip, and factors on what it returns. */
 typedef struct pcast_fault {
-    const char *id;                          /* "sink-ignored" */
-    const char *fault_class;                 /* "learned-sink" */
-    const char *title;                       /* what the kernel does, one line */
-    const char *look;                        /* where to look: the number or line that is wrong */
-    void (*misread)(pcast_problem *problem); /* NULL: nothing */
-    void (*choose)(pcast_kernel *kernel);    /* NULL: as declared */
+    const char *id;          /* "sink-ignored" */
+    const char *fault_class; /* "learned-sink" */
+    const char *title;       /* what the kernel does, one line */
+    const char *look;        /* where to look: the number or line that is wrong */
+    /* Changes the problem to the one that is answered; 0 when memory runs out. NULL: nothing. */
+    int (*misread)(pcast_problem *problem, const pcast_kernel *kernel);
+    void (*choose)(pcast_kernel *kernel); /* NULL: as declared */
     pcast_slip slip;
-    /* On O, and added to the log-sum-exp in nats; NULL: none. S is the kernel's scale. */
-    double (*o_factor)(const pcast_kernel *kernel);
-    double (*lse_offset)(const pcast_kernel *kernel);
-    double lse_factor; /* on the log-sum-exp; 0: none */
+    int mask_shift; /* keys that the mask lies too far to the right */
+    /* Of the returned numbers: O times S^o_power, the log-sum-exp times lse_factor (0: 1) plus
+     * lse_offset times ln S. */
+    int o_power, lse_offset;
+    double lse_factor;
 } pcast_fault;
 
 size_t pcast_fault_count(void);
@@ -126,7 +114,7 @@ typedef struct pcast_bounds {
     int unique;          /* every key's code of P is the same in all of them */
 } pcast_bounds;
 
-/* Readings of a declaration: orders of blocks, while everything else is known. */
+/* Readings of a declaration, one of which an answer must fit as a whole. */
 size_t pcast_reading_count(const pcast_declaration *declaration);
 
 /* Intervals that hold every legitimate answer of reading `index`, under a fault (NULL: healthy).
@@ -135,6 +123,46 @@ pcast_status pcast_bounds_of(const pcast_problem *problem, const pcast_declarati
                              size_t index, const pcast_fault *fault, pcast_bounds *bounds,
                              pcast_error *err);
 void pcast_bounds_free(pcast_bounds *bounds);
+
+/* ---- Judgement ---- */
+
+typedef struct pcast_answer {
+    const float *o;   /* [rows][dim] */
+    const float *lse; /* [rows] as the kernel returned it; NULL: none */
+} pcast_answer;
+
+typedef enum pcast_verdict {
+    PCAST_VERDICT_EXACT,      /* the one answer there is, to the bit */
+    PCAST_VERDICT_ADMISSIBLE, /* within the bounds */
+    PCAST_VERDICT_DEFECTIVE,
+} pcast_verdict;
+
+enum { PCAST_JUDGEMENT_FAULTS = 4 };
+
+typedef struct pcast_judgement {
+    pcast_verdict verdict;
+    size_t elements, outside; /* of O and log-sum-exp */
+    /* The element furthest outside, where there is one. */
+    int in_lse;
+    size_t row, channel;
+    double got;
+    pcast_interval expected; /* of it, rounded to the output's type */
+    /* Faults whose own bounds hold the whole answer, those of the probe first. */
+    const pcast_fault *faults[PCAST_JUDGEMENT_FAULTS];
+    size_t fault_count;
+} pcast_judgement;
+
+/* Judges an answer to a problem; probe (may be NULL) tells which faults to think of first.
+ * PCAST_ERR_VALUE, PCAST_ERR_MEMORY. */
+pcast_status pcast_judge(const pcast_problem *problem, const pcast_probe *probe,
+                         const pcast_declaration *declaration, const pcast_answer *answer,
+                         pcast_judgement *judgement, pcast_error *err);
+
+/* How well a problem separates a fault from what is legitimate: the largest gap between what
+ * either may answer for an element, over the width of the legitimate interval (at least an ulp of
+ * the output); Inf where the fault gives NaN; 0 where some healthy reading can answer the same. */
+pcast_status pcast_separation(const pcast_problem *problem, const pcast_declaration *declaration,
+                              const pcast_fault *fault, double *margin, pcast_error *err);
 
 #ifdef __cplusplus
 }

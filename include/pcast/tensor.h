@@ -16,29 +16,29 @@ extern "C" {
 
 enum { PCAST_RANK_MAX = 8 };
 
-/* A dense row-major tensor, its values in float32. */
+/* A dense row-major tensor, its elements as they lie in a file. */
 typedef struct pcast_tensor {
     size_t rank;
     size_t shape[PCAST_RANK_MAX];
-    float *data;         /* the product of shape elements; free with pcast_tensor_free */
-    pcast_format format; /* of the elements in the file */
-} pcast_tensor;
-
-/* The same with the elements' codes: their bits as they lie in the file. */
-typedef struct pcast_codes {
-    size_t rank;
-    size_t shape[PCAST_RANK_MAX];
-    uint32_t *data; /* as many as the product of shape; free with free() */
+    const void *data; /* the product of shape elements, little-endian, at any alignment */
     pcast_format format;
-} pcast_codes;
+    struct pcast_file *file; /* that holds data; NULL: data are the caller's */
+} pcast_tensor;
 
 /* Number of elements. */
 size_t pcast_tensor_size(const pcast_tensor *tensor);
+
+/* Elements first .. first + count - 1: values, widened exactly, though of a NaN in fewer bits than
+ * bfloat16's only the sign is kept; or codes, their bits as they lie in the file. */
+void pcast_tensor_get(const pcast_tensor *tensor, size_t first, size_t count, float *values);
+void pcast_tensor_codes(const pcast_tensor *tensor, size_t first, size_t count, uint32_t *codes);
+
+/* Closes the file, if there is one. */
 void pcast_tensor_free(pcast_tensor *tensor);
 
-/* Reads a tensor from an NPY or safetensors file, told apart by their first bytes; path "-" is
- * standard input. Values are widened exactly; of a NaN in fewer bits than bfloat16's the sign is
- * kept.
+/* Opens a tensor in an NPY or safetensors file, told apart by their first bytes; path "-" is
+ * standard input. A regular file is mapped: its pages come in as elements are read, and it must not
+ * shrink before pcast_tensor_free; of anything else all bytes are read.
  *
  * NPY (1.0 to 3.0, C order, little-endian): <f4; <f2; bfloat16 as <u2, |V2 or <V2; FP8 as |u1, |V1
  * or <V1, which do not say which format it is: fp8 does. ml_dtypes writes E5M2 as <f1.
@@ -54,13 +54,12 @@ void pcast_tensor_free(pcast_tensor *tensor);
 pcast_status pcast_tensor_read(const char *path, const char *name, pcast_format fp8,
                                pcast_tensor *tensor, pcast_error *err);
 
-/* Reads the same files without converting anything: NaN codes stay what they are. uint32 elements
- * (<u4, U32) are taken as the bits of float32. Failures as above. */
+/* The same where codes are wanted: uint32 elements (<u4, U32) are taken as the bits of float32. */
 pcast_status pcast_codes_read(const char *path, const char *name, pcast_format fp8,
-                              pcast_codes *codes, pcast_error *err);
+                              pcast_tensor *tensor, pcast_error *err);
 
-/* Tensors from `size` bytes in memory; path goes into messages. entry, if not NULL, is a name the
- * safetensors file must have. */
+/* Tensors in `size` bytes in memory, which they point into; path goes into messages. entry, if not
+ * NULL, is a name the safetensors file must have. */
 pcast_status pcast_npy_parse(const uint8_t *bytes, size_t size, const char *path, pcast_format fp8,
                              pcast_tensor *tensor, pcast_error *err);
 pcast_status pcast_safetensors_parse(const uint8_t *bytes, size_t size, const char *path,
@@ -85,23 +84,20 @@ pcast_status pcast_npy_write_codes(FILE *stream, pcast_format format, size_t ran
 /* Whole numbers as <i4, which pcast_counts_read takes. PCAST_ERR_VALUE: one above INT32_MAX. */
 pcast_status pcast_npy_write_counts(FILE *stream, const size_t *values, size_t count);
 
-/* Writes tensors with their formats under their names as one safetensors file. PCAST_ERR_OUTPUT;
- * PCAST_ERR_VALUE: f64, too high a rank, or a name that occurs twice, is no UTF-8 or is
- * "__metadata__"; PCAST_ERR_MEMORY. */
-pcast_status pcast_safetensors_write(FILE *stream, const pcast_tensor *tensors,
-                                     const char *const *names, size_t count);
-
-/* A list of whole numbers under a name. */
-typedef struct pcast_counts {
+/* A tensor to be written under a name; data as for pcast_npy_write. */
+typedef struct pcast_entry {
     const char *name;
-    const size_t *values;
-    size_t count;
-} pcast_counts;
+    pcast_format format;
+    size_t rank;
+    const size_t *shape;
+    const float *data;
+    const size_t *counts; /* whole numbers in place of data, as I32; NULL: none */
+} pcast_entry;
 
-/* The same with one such list as I32; NULL: none. PCAST_ERR_VALUE also for one above INT32_MAX. */
-pcast_status pcast_safetensors_write_with(FILE *stream, const pcast_tensor *tensors,
-                                          const char *const *names, size_t count,
-                                          const pcast_counts *counts);
+/* Writes tensors as one safetensors file. PCAST_ERR_OUTPUT; PCAST_ERR_VALUE: f64, too high a rank,
+ * a whole number above INT32_MAX, or a name that occurs twice, is no UTF-8 or is "__metadata__";
+ * PCAST_ERR_MEMORY. */
+pcast_status pcast_safetensors_write(FILE *stream, const pcast_entry *entries, size_t count);
 
 #ifdef __cplusplus
 }

@@ -12,37 +12,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies tokens of one head next to each other. */
-static void gather(float *to, const float *from, const pcast_view *view, const size_t *starts,
-                   size_t batch, size_t head, size_t count)
+/* A head of K or V, as it was given and as the kernel reads it. */
+static void load_input(const pcast_attend_runner *self, int which, const pcast_attend_head *head,
+                       float *exact, float *prepared)
 {
-    const size_t first = pcast_sequence_of(view, starts, batch).first;
-    for (size_t t = 0; t < count; t++)
-        memcpy(to + t * view->dim, from + pcast_view_offset(view, starts, batch, head, first + t),
-               view->dim * sizeof *to);
+    const pcast_input *input = &self->inputs[which];
+    const size_t kv_head = pcast_attend_kv_head(self, head->head);
+    if (!self->attend->prepare) {
+        pcast_input_load(input, head->batch, kv_head, 0, head->keys, prepared);
+        return;
+    }
+    pcast_input_load(input, head->batch, kv_head, 0, head->keys, exact);
+    memcpy(prepared, exact, head->keys * input->view.dim * sizeof *prepared);
+    pcast_input_prepare(input, head->batch, kv_head, 0, head->keys, prepared);
 }
 
-/* K, V and their descales of the head that reads them. */
+/* K, V and their descales of the head that reads them; the head before may have read the same. */
 static void load_head(const pcast_attend_runner *self, pcast_attend_space *space,
                       const pcast_attend_head *head)
 {
-    const pcast_attend *attend = self->attend;
     const size_t batch = head->batch, keys = head->keys, block = space->plan.kernel.block;
-    const size_t kv_head = pcast_attend_kv_head(self, head->head);
-    const float *k = attend->prepare ? self->prepared.k.data : attend->k->data;
-    const float *v = attend->prepare ? self->prepared.v.data : attend->v->data;
-    gather(space->k, k, &self->k, attend->k_starts, batch, kv_head, keys);
-    gather(space->v, v, &self->v, attend->k_starts, batch, kv_head, keys);
+    const size_t wanted = 1 + batch * self->shape.kv_heads + pcast_attend_kv_head(self, head->head);
+    if (space->loaded == wanted)
+        return;
+    space->loaded = wanted;
+    load_input(self, 1, head, space->exact_k, space->k);
+    load_input(self, 2, head, space->exact_v, space->v);
     pcast_attend_codes_load(&space->codes, &space->plan, space->k, space->v, keys,
                             self->shape.value_dim);
-    if (!attend->prepare)
+    if (!self->attend->prepare)
         return;
-    gather(space->exact_k, attend->k->data, &self->k, attend->k_starts, batch, kv_head, keys);
-    gather(space->exact_v, attend->v->data, &self->v, attend->k_starts, batch, kv_head, keys);
     for (size_t j = 0; self->by_key && j < keys; j++)
         space->k_descale[j] = pcast_attend_token_descale(self, 1, batch, head->head, j);
     const int by_block =
-        self->prepared.v.descale != NULL && self->kernel->v_scale == PCAST_SCALE_BLOCK;
+        self->inputs[2].descale != NULL && self->kernel->v_scale == PCAST_SCALE_BLOCK;
     for (size_t b = 0; by_block && b * block < keys; b++)
         space->v_descale[b] = pcast_attend_token_descale(self, 2, batch, head->head, b * block);
     space->row.v_descale = by_block ? space->v_descale : NULL;
@@ -51,15 +54,12 @@ static void load_head(const pcast_attend_runner *self, pcast_attend_space *space
 static void run_head(void *context, int thread, size_t index)
 {
     const pcast_attend_runner *self = context;
-    const pcast_attend *attend = self->attend;
     pcast_attend_space *space = &self->workspaces[thread];
     pcast_attend_head *head = &self->result->heads[index];
     const size_t batch = index / self->shape.heads;
     *head = (pcast_attend_head){.batch = batch, .head = index % self->shape.heads};
-    head->queries = pcast_sequence_of(&self->q, attend->q_starts, batch).count;
-    head->keys = attend->kv_lengths != NULL
-                     ? attend->kv_lengths[batch]
-                     : pcast_sequence_of(&self->k, attend->k_starts, batch).count;
+    head->queries = pcast_input_tokens(&self->inputs[0], batch);
+    head->keys = pcast_input_tokens(&self->inputs[1], batch);
     pcast_attend_plan(self, batch, head->head, &space->plan, NULL);
     load_head(self, space, head);
     pcast_tally tally = {0};
@@ -96,15 +96,11 @@ pcast_status pcast_attend_run(const pcast_attend *attend, const pcast_run *run,
     pcast_status status = pcast_attend_check(attend, self.kernel, &self.shape, err);
     if (status != PCAST_OK)
         return status;
-    pcast_view_of(attend, attend->q, "q", &self.q, NULL);
-    pcast_view_of(attend, attend->k, "k", &self.k, NULL);
-    pcast_view_of(attend, attend->v, "v", &self.v, NULL);
-    if (attend->prepare)
-        status = pcast_prepare(attend, self.kernel, &self.prepared, err);
+    status = pcast_prepare(attend, self.kernel, &self.shape, self.inputs, err);
     if (status != PCAST_OK)
         return status;
-    self.by_key = (self.prepared.q.descale != NULL && self.kernel->q_scale > PCAST_SCALE_HEAD) ||
-                  (self.prepared.k.descale != NULL && self.kernel->k_scale > PCAST_SCALE_HEAD);
+    self.by_key = (self.inputs[0].descale != NULL && self.kernel->q_scale > PCAST_SCALE_HEAD) ||
+                  (self.inputs[1].descale != NULL && self.kernel->k_scale > PCAST_SCALE_HEAD);
     const size_t count = self.shape.batch * self.shape.heads;
     const size_t threads = (size_t)pcast_thread_count(run, count);
     pcast_fpenv env;
@@ -127,6 +123,6 @@ pcast_status pcast_attend_run(const pcast_attend *attend, const pcast_run *run,
     for (size_t t = 0; self.workspaces != NULL && t < threads; t++)
         pcast_attend_space_free(&self.workspaces[t]);
     free(self.workspaces);
-    pcast_prepared_free(&self.prepared);
+    pcast_prepare_free(self.inputs);
     return status;
 }

@@ -28,24 +28,32 @@ static void observe(void *context, const pcast_tile *tile)
         seen->result->observer(seen->result->observer_context, seen->row, tile);
 }
 
-/* Where a row's query is and its results go. */
+/* Where a row's results go. */
 typedef struct row_place {
-    const float *q, *exact_q;
     float *o;
     size_t row; /* index into lse */
 } row_place;
 
 static row_place place_row(const pcast_attend_runner *self, size_t batch, size_t head, size_t query)
 {
+    const pcast_view *view = &self->inputs[0].view;
     const size_t *starts = self->attend->q_starts;
-    const size_t token = pcast_sequence_of(&self->q, starts, batch).first + query;
-    const size_t offset = pcast_view_offset(&self->q, starts, batch, head, token);
+    const size_t token = pcast_sequence_of(view, starts, batch).first + query;
+    const size_t offset = pcast_view_offset(view, starts, batch, head, token);
     const size_t row = starts != NULL
                            ? head * self->shape.rows + token
                            : (batch * self->shape.heads + head) * self->shape.queries + query;
-    const float *exact = self->attend->q->data + offset;
-    return (row_place){self->attend->prepare ? self->prepared.q.data + offset : exact, exact,
-                       self->result->o + offset / self->shape.dim * self->shape.value_dim, row};
+    return (row_place){self->result->o + offset / self->shape.dim * self->shape.value_dim, row};
+}
+
+/* The query as it was given and as the kernel reads it. */
+static void load_query(const pcast_attend_runner *self, pcast_attend_space *space,
+                       const pcast_attend_head *head, size_t query)
+{
+    const pcast_input *input = &self->inputs[0];
+    pcast_input_load(input, head->batch, head->head, query, 1, space->exact_q);
+    memcpy(space->q, space->exact_q, self->shape.dim * sizeof *space->q);
+    pcast_input_prepare(input, head->batch, head->head, query, 1, space->q);
 }
 
 /* Largest error of the returned log-sum-exp, in nats. */
@@ -65,28 +73,26 @@ static float given_scale(const pcast_attend_runner *self, const pcast_attend_hea
 
 /* What K lost with its mean, back in the log-sum-exp: q . mean in the scores' unit. */
 static float mean_correction(const pcast_attend_runner *self, const pcast_attend_space *space,
-                             const pcast_attend_head *head, const float *exact_q)
+                             const pcast_attend_head *head)
 {
     const size_t dim = self->shape.dim;
     const size_t kv_head = pcast_attend_kv_head(self, head->head);
-    const float *mean =
-        self->prepared.k_mean + (head->batch * self->shape.kv_heads + kv_head) * dim;
+    const float *mean = self->inputs[1].mean + (head->batch * self->shape.kv_heads + kv_head) * dim;
     const float scale = given_scale(self, head);
-    const float nats = space->plan.engine->dot(exact_q, mean, dim) * scale;
+    const float nats = space->plan.engine->dot(space->exact_q, mean, dim) * scale;
     return self->kernel->lse == PCAST_LSE_BASE_2 ? nats * PCAST_LOG2_E_F32 : nats;
 }
 
 /* Q.K of the visible keys as the kernel accumulates it, rescaled where scales differ by key. */
 static void row_products(const pcast_attend_runner *self, pcast_attend_space *space,
-                         const pcast_attend_head *head, size_t query, const float *q,
-                         pcast_range visible)
+                         const pcast_attend_head *head, size_t query, pcast_range visible)
 {
     const size_t dim = self->shape.dim, first = visible.first;
     if (space->codes.qk)
-        pcast_attend_codes_products(&space->codes, &space->plan, q, visible,
+        pcast_attend_codes_products(&space->codes, &space->plan, space->q, visible,
                                     space->products + first);
     else
-        pcast_products(space->plan.engine, q, space->k + first * dim, visible.count, dim,
+        pcast_products(space->plan.engine, space->q, space->k + first * dim, visible.count, dim,
                        space->products + first);
     if (!self->by_key)
         return;
@@ -101,23 +107,22 @@ static void finish_outputs(const pcast_attend_runner *self, pcast_attend_space *
 {
     const size_t dim = self->shape.value_dim;
     const size_t kv_head = pcast_attend_kv_head(self, head->head);
-    if (self->prepared.v_channel != NULL) {
+    if (self->inputs[2].channel != NULL) {
         const float *by_channel =
-            self->prepared.v_channel + (head->batch * self->shape.kv_heads + kv_head) * dim;
+            self->inputs[2].channel + (head->batch * self->shape.kv_heads + kv_head) * dim;
         for (size_t c = 0; c < dim; c++)
             space->row.o[c] = space->row.o[c] * by_channel[c];
         pcast_round_output(self->kernel->out_format, space->row.o, dim);
     }
-    if (self->prepared.k_mean != NULL)
-        space->row.lse =
-            pcast_plain_nan(space->row.lse + mean_correction(self, space, head, place->exact_q));
+    if (self->inputs[1].mean != NULL)
+        space->row.lse = pcast_plain_nan(space->row.lse + mean_correction(self, space, head));
     memcpy(place->o, space->row.o, dim * sizeof *place->o);
     self->result->lse[place->row] = space->row.lse;
 }
 
 /* Exact attention of the inputs as they were given. */
 static void run_reference(const pcast_attend_runner *self, pcast_attend_space *space,
-                          const pcast_attend_head *head, const float *exact_q, pcast_range visible,
+                          const pcast_attend_head *head, pcast_range visible,
                           pcast_reference *reference)
 {
     const pcast_plan *plan = &space->plan;
@@ -125,7 +130,7 @@ static void run_reference(const pcast_attend_runner *self, pcast_attend_space *s
     const float scale = given_scale(self, head);
     const float *k = self->attend->prepare ? space->exact_k : space->k;
     if (self->attend->prepare || space->codes.qk)
-        pcast_products(plan->engine, exact_q, k + first * dim, visible.count, dim,
+        pcast_products(plan->engine, space->exact_q, k + first * dim, visible.count, dim,
                        space->products + first);
     pcast_scores(space->products + first, visible.count, scale, plan->kernel.softcap,
                  space->scores + first);
@@ -148,7 +153,8 @@ void pcast_attend_query(const pcast_attend_runner *self, pcast_attend_space *spa
     const pcast_row_keys row_keys = {keys, visible,
                                      pcast_visited_keys(&plan->kernel, queries, keys, query)};
     const size_t first = visible.first;
-    row_products(self, space, head, query, place.q, visible);
+    load_query(self, space, head, query);
+    row_products(self, space, head, query, visible);
 
     observation seen = {.is_sink = space->is_sink, .result = self->result, .row = place.row};
     pcast_loss_start(&seen.meter, &self->units, space->parts, space->row.split_max);
@@ -163,7 +169,7 @@ void pcast_attend_query(const pcast_attend_runner *self, pcast_attend_space *spa
         return;
     }
     pcast_reference reference;
-    run_reference(self, space, head, place.exact_q, visible, &reference);
+    run_reference(self, space, head, visible, &reference);
     const pcast_loss loss = pcast_loss_finish(&seen.meter, &space->row, reference.o);
     pcast_tally_add(tally, &loss);
     head->lse_error = pcast_larger(head->lse_error, lse_error(&space->row, &reference));

@@ -16,8 +16,10 @@ typedef struct pcast_attend_space {
     pcast_row row;
     pcast_row_scratch scratch;
     pcast_loss_part *parts;
-    float *k, *v;             /* [keys][dim] of the current head, as the kernel reads them */
-    float *exact_k, *exact_v; /* as they were given */
+    size_t loaded;            /* head of K and V among those of all sequences + 1; 0: none */
+    float *k, *v;             /* [keys][dim] of that head, as the kernel reads them */
+    float *exact_k, *exact_v; /* as they were given, where the inputs are prepared */
+    float *q, *exact_q;       /* [dim] of the current query, likewise */
     float *k_descale;         /* [keys] */
     float *v_descale;         /* [blocks] */
     float *products, *scores, *kernel_scores; /* [keys] */
@@ -32,11 +34,10 @@ typedef struct pcast_attend_runner {
     const pcast_run *run;
     const pcast_attend_result *result;
     pcast_attend_shape shape;
-    pcast_view q, k, v;
     pcast_loss_units units;
     float softmax_scale;
-    pcast_prepared prepared; /* only where the inputs are prepared */
-    int by_key;              /* scores are rescaled key by key, not by one factor for the head */
+    pcast_input inputs[3]; /* Q, K, V */
+    int by_key;            /* scores are rescaled key by key, not by one factor for the head */
     pcast_attend_space *workspaces; /* [threads] */
 } pcast_attend_runner;
 

@@ -17,16 +17,16 @@ float pcast_attend_given_descale(const pcast_attend_runner *self, int which, siz
 float pcast_attend_token_descale(const pcast_attend_runner *self, int which, size_t batch,
                                  size_t head, size_t token)
 {
-    const pcast_quantised *const all[] = {&self->prepared.q, &self->prepared.k, &self->prepared.v};
-    const pcast_view *view = which == 0 ? &self->q : which == 1 ? &self->k : &self->v;
-    const size_t *starts = which == 0 ? self->attend->q_starts : self->attend->k_starts;
+    const pcast_input *input = &self->inputs[which];
+    const pcast_view *view = &input->view;
+    const size_t *starts = input->starts;
     const size_t own = which == 0 ? head : pcast_attend_kv_head(self, head);
-    if (all[which]->descale == NULL)
+    if (input->descale == NULL)
         return pcast_attend_given_descale(self, which, batch, head);
     if (pcast_sequence_of(view, starts, batch).count == 0)
         return 1.0f;
     const float descale =
-        all[which]->descale[pcast_token_index(view, starts, batch, token) * view->heads + own];
+        input->descale[pcast_token_index(view, starts, batch, token) * view->heads + own];
     return descale != 0 ? descale : 1.0f; /* 0: a token beyond the length, never quantised */
 }
 
@@ -41,7 +41,7 @@ static float head_qk_descale(const pcast_attend_runner *self, size_t batch, size
 
 static float head_v_descale(const pcast_attend_runner *self, size_t batch, size_t head)
 {
-    if (self->prepared.v.descale != NULL && self->kernel->v_scale == PCAST_SCALE_BLOCK)
+    if (self->inputs[2].descale != NULL && self->kernel->v_scale == PCAST_SCALE_BLOCK)
         return 1.0f;
     return pcast_attend_token_descale(self, 2, batch, head, 0);
 }
@@ -62,7 +62,7 @@ pcast_status pcast_attend_plan(const pcast_attend_runner *self, size_t batch, si
         scales.sink_logit = pcast_head_scalar(attend->learned_sink, heads, 0, head, head, heads);
     }
     pcast_kernel of_row = *kernel;
-    if (self->prepared.v_channel != NULL)
+    if (self->inputs[2].channel != NULL)
         of_row.out_format = PCAST_OUTPUT_F32; /* finish_outputs rounds (step 9.4) */
     return pcast_plan_init(plan, &of_row, self->run->cpu, &scales, self->shape.dim, err);
 }

@@ -16,6 +16,8 @@ void pcast_attend_space_free(pcast_attend_space *space)
     free(space->v);
     free(space->exact_k);
     free(space->exact_v);
+    free(space->q);
+    free(space->exact_q);
     free(space->k_descale);
     free(space->v_descale);
     free(space->products);
@@ -44,8 +46,11 @@ pcast_status pcast_attend_space_init(pcast_attend_space *space, const pcast_atte
     space->parts = calloc(pcast_plan_splits(&space->plan, keys), sizeof *space->parts);
     space->k = calloc(keys, self->shape.dim * sizeof *space->k);
     space->v = pcast_alloc_lines(keys, value_dim * sizeof *space->v);
-    space->exact_k = calloc(keys, self->shape.dim * sizeof *space->exact_k);
-    space->exact_v = calloc(keys, value_dim * sizeof *space->exact_v);
+    const size_t exact_keys = self->attend->prepare ? keys : 1;
+    space->exact_k = calloc(exact_keys, self->shape.dim * sizeof *space->exact_k);
+    space->exact_v = calloc(exact_keys, value_dim * sizeof *space->exact_v);
+    space->q = calloc(self->shape.dim, sizeof *space->q);
+    space->exact_q = calloc(self->shape.dim, sizeof *space->exact_q);
     space->k_descale = calloc(keys, sizeof *space->k_descale);
     space->v_descale = calloc(self->shape.blocks + 1, sizeof *space->v_descale);
     space->products = calloc(keys, sizeof *space->products);
@@ -54,9 +59,10 @@ pcast_status pcast_attend_space_init(pcast_attend_space *space, const pcast_atte
     space->reference = calloc(2 * value_dim, sizeof *space->reference);
     space->is_sink = calloc(space->plan.kernel.block, sizeof *space->is_sink);
     if (space->parts == NULL || space->k == NULL || space->v == NULL || space->exact_k == NULL ||
-        space->exact_v == NULL || space->k_descale == NULL || space->v_descale == NULL ||
-        space->products == NULL || space->scores == NULL || space->kernel_scores == NULL ||
-        space->reference == NULL || space->is_sink == NULL)
+        space->exact_v == NULL || space->q == NULL || space->exact_q == NULL ||
+        space->k_descale == NULL || space->v_descale == NULL || space->products == NULL ||
+        space->scores == NULL || space->kernel_scores == NULL || space->reference == NULL ||
+        space->is_sink == NULL)
         return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for heads of %zu keys", keys);
     return PCAST_OK;
 }

@@ -49,6 +49,31 @@ size_t pcast_view_offset(const pcast_view *view, const size_t *starts, size_t ba
     return base + head * view->head_stride + token * view->token_stride;
 }
 
+size_t pcast_token_index(const pcast_view *view, const size_t *starts, size_t batch, size_t token)
+{
+    return starts != NULL ? starts[batch] + token : batch * view->tokens + token;
+}
+
+void pcast_view_get(const pcast_view *view, const pcast_tensor *tensor, const size_t *starts,
+                    size_t batch, size_t head, size_t first, size_t count, float *to)
+{
+    const size_t at = pcast_view_offset(view, starts, batch, head,
+                                        pcast_sequence_of(view, starts, batch).first + first);
+    if (view->token_stride == view->dim) {
+        pcast_tensor_get(tensor, at, count * view->dim, to);
+        return;
+    }
+    for (size_t t = 0; t < count; t++)
+        pcast_tensor_get(tensor, at + t * view->token_stride, view->dim, to + t * view->dim);
+}
+
+static float number_at(const pcast_tensor *tensor, size_t index)
+{
+    float number;
+    pcast_tensor_get(tensor, index, 1, &number);
+    return number;
+}
+
 float pcast_head_scalar(const pcast_tensor *tensor, size_t heads, size_t batch, size_t head,
                         size_t kv_head, size_t kv_heads)
 {
@@ -57,7 +82,7 @@ float pcast_head_scalar(const pcast_tensor *tensor, size_t heads, size_t batch, 
     const size_t rank = tensor->rank, last = rank > 0 ? tensor->shape[rank - 1] : 1;
     const size_t own = last == heads && last != kv_heads ? head : last == 1 ? 0 : kv_head;
     const size_t sequence = rank == 2 && tensor->shape[0] > 1 ? batch : 0;
-    return tensor->data[sequence * last + own];
+    return number_at(tensor, sequence * last + own);
 }
 
 int pcast_input_given(const pcast_attend *attend, int which)
@@ -118,7 +143,7 @@ static pcast_status check_scalar(const char *name, const pcast_tensor *tensor, s
                           "%s: shape does not fit a batch of %zu with %zu heads", name, batch,
                           heads > kv_heads ? heads : kv_heads);
     for (size_t i = 0; i < pcast_tensor_size(tensor); i++)
-        if (!isfinite(tensor->data[i]))
+        if (!isfinite(number_at(tensor, i)))
             return pcast_fail(err, PCAST_ERR_INPUT, "%s: number %zu is not finite", name, i);
     return PCAST_OK;
 }

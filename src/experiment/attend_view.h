@@ -22,9 +22,16 @@ typedef struct pcast_sequence {
 
 pcast_sequence pcast_sequence_of(const pcast_view *view, const size_t *starts, size_t batch);
 
+/* Index of a token of a sequence among all tokens. */
+size_t pcast_token_index(const pcast_view *view, const size_t *starts, size_t batch, size_t token);
+
 /* Offset of a token of a head; tokens of packed sequences count from the first of all. */
 size_t pcast_view_offset(const pcast_view *view, const size_t *starts, size_t batch, size_t head,
                          size_t token);
+
+/* Tokens first .. first + count - 1 of a sequence and head, next to each other in float32. */
+void pcast_view_get(const pcast_view *view, const pcast_tensor *tensor, const size_t *starts,
+                    size_t batch, size_t head, size_t first, size_t count, float *to);
 
 /* One number of a descale tensor, for a (sequence, head); kv_head for tensors by KV head. */
 float pcast_head_scalar(const pcast_tensor *tensor, size_t heads, size_t batch, size_t head,

@@ -35,11 +35,12 @@ static pcast_status check_format(const pcast_kernel *kernel, const pcast_tensor 
     const int int8 = kernel->qkv == PCAST_QKV_INT8 && name[0] != 'v';
     const pcast_format format = format_of(kernel->qkv);
     char word[32];
+    const float *data = tensor->data;
     for (size_t i = 0; i < pcast_tensor_size(tensor); i++)
-        if (!isnan(tensor->data[i]) && !has_number(format, int8, tensor->data[i])) {
+        if (!isnan(data[i]) && !has_number(format, int8, data[i])) {
             pcast_kernel_get(kernel, PCAST_FIELD_QKV, word, sizeof word);
             return pcast_fail(err, PCAST_ERR_VALUE, "qkv: %s does not have %g, which is in %s",
-                              word, (double)tensor->data[i], name);
+                              word, (double)data[i], name);
         }
     return PCAST_OK;
 }
@@ -58,12 +59,12 @@ static pcast_kernel adapt(const pcast_kernel *kernel, const pcast_problem *probl
 
 static pcast_tensor heads_of(const pcast_problem *problem, float *data, size_t heads, size_t tokens)
 {
-    return (pcast_tensor){4, {problem->batch, heads, tokens, problem->dim}, data, PCAST_E4M3};
+    return (pcast_tensor){4, {problem->batch, heads, tokens, problem->dim}, data, PCAST_F32, NULL};
 }
 
 static pcast_tensor list_of(float *data, size_t count)
 {
-    return (pcast_tensor){1, {count}, data, PCAST_F32};
+    return (pcast_tensor){1, {count}, data, PCAST_F32, NULL};
 }
 
 pcast_status pcast_golden_simulate(const pcast_problem *problem, const pcast_kernel *kernel,

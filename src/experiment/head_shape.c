@@ -24,6 +24,7 @@ typedef struct head_scores {
     const pcast_engine *engine;
     pcast_heads_shape shape;
     size_t head;
+    pcast_head_keys keys;
     float *products, *scores; /* [keys] */
     uint8_t *is_sink;         /* [keys] */
     double *below;            /* [BINS + 1] share of other keys below the bin, over all queries */
@@ -39,8 +40,8 @@ static pcast_range load_query(head_scores *self, size_t query)
 {
     const pcast_range visible =
         pcast_visible_keys(&self->kernel, self->shape.queries, self->shape.keys, query);
-    pcast_heads_products(self->experiment, &self->shape, self->engine, self->head, query, visible,
-                         self->products + visible.first);
+    pcast_heads_products(self->experiment, &self->shape, self->engine, &self->keys, self->head,
+                         query, visible, self->products + visible.first);
     pcast_scores(self->products + visible.first, visible.count, self->shape.softmax_scale,
                  self->kernel.softcap, self->scores + visible.first);
     return visible;
@@ -232,7 +233,7 @@ pcast_status pcast_head_shape_of(const pcast_heads *experiment, const pcast_kern
     self.scores = calloc(self.shape.keys, sizeof *self.scores);
     self.is_sink = calloc(self.shape.keys, sizeof *self.is_sink);
     self.below = calloc(BINS + 1, sizeof *self.below);
-    pcast_status status = PCAST_OK;
+    pcast_status status = pcast_head_keys_init(&self.keys, experiment, &self.shape, err);
     if (self.products == NULL || self.scores == NULL || self.is_sink == NULL || self.below == NULL)
         status = pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu keys", self.shape.keys);
     if (status == PCAST_OK) {
@@ -243,6 +244,7 @@ pcast_status pcast_head_shape_of(const pcast_heads *experiment, const pcast_kern
         pcast_fpenv_enter(&env);
         for (size_t i = 0; i < experiment->sinks; i++)
             self.is_sink[sinks[i]] = 1;
+        pcast_head_keys_load(&self.keys, experiment, &self.shape, head);
         fill_distribution(&self);
         predict(&self, shape, &sums, &variance, &used);
         pcast_fpenv_leave(&env);
@@ -254,6 +256,7 @@ pcast_status pcast_head_shape_of(const pcast_heads *experiment, const pcast_kern
         shape->raising = (double)sums.raising / (double)sums.tiles;
         shape->saturated = (double)sums.saturated / (double)sums.keys;
     }
+    pcast_head_keys_free(&self.keys);
     free(self.products);
     free(self.scores);
     free(self.is_sink);

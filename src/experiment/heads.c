@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/fpenv.h"
+#include "base/memory.h"
 #include "experiment/heads_check.h"
 #include "experiment/heads_values.h"
 #include "experiment/heads_view.h"
@@ -22,6 +23,8 @@
 
 typedef struct workspace {
     pcast_row_scratch scratch;
+    pcast_head_keys keys;      /* of the current head */
+    float *v;                  /* [keys][value dim] likewise */
     float *products;           /* [keys] Q.K */
     float *scores;             /* [keys] of the exact reference */
     float *kernel_scores;      /* [keys] as a kernel reads them */
@@ -63,6 +66,8 @@ typedef struct heads_run {
 static void workspace_free(workspace *space, size_t kernels)
 {
     pcast_row_scratch_free(&space->scratch);
+    pcast_head_keys_free(&space->keys);
+    free(space->v);
     free(space->products);
     free(space->scores);
     free(space->kernel_scores);
@@ -84,8 +89,11 @@ static pcast_status workspace_init(workspace *space, const heads_run *self, pcas
     const size_t keys = self->shape.keys, kernels = self->run->kernel_count;
     pcast_status status =
         pcast_row_scratch_init(&space->scratch, self->block, self->shape.value_dim, err);
+    if (status == PCAST_OK)
+        status = pcast_head_keys_init(&space->keys, self->experiment, &self->shape, err);
     if (status != PCAST_OK)
         return status;
+    space->v = pcast_alloc_lines(keys, self->shape.value_dim * sizeof *space->v);
     space->products = calloc(keys, sizeof *space->products);
     space->scores = calloc(keys, sizeof *space->scores);
     space->kernel_scores = calloc(keys, sizeof *space->kernel_scores);
@@ -97,10 +105,10 @@ static pcast_status workspace_init(workspace *space, const heads_run *self, pcas
     space->rows = calloc(kernels, sizeof *space->rows);
     space->parts = calloc(self->splits, sizeof *space->parts);
     space->tallies = calloc(kernels, sizeof *space->tallies);
-    if (space->products == NULL || space->scores == NULL || space->kernel_scores == NULL ||
-        space->mass == NULL || space->is_sink == NULL || space->reference == NULL ||
-        space->plans == NULL || space->values == NULL || space->rows == NULL ||
-        space->parts == NULL || space->tallies == NULL)
+    if (space->v == NULL || space->products == NULL || space->scores == NULL ||
+        space->kernel_scores == NULL || space->mass == NULL || space->is_sink == NULL ||
+        space->reference == NULL || space->plans == NULL || space->values == NULL ||
+        space->rows == NULL || space->parts == NULL || space->tallies == NULL)
         return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for rows of %zu keys", keys);
     memcpy(space->plans, self->plans, kernels * sizeof *space->plans);
     status = pcast_head_values_init(space->values, self->run, keys * self->shape.value_dim, err);
@@ -116,8 +124,8 @@ static pcast_range row_scores(const heads_run *self, workspace *space, size_t he
     const pcast_kernel *kernel = &self->plans[0].kernel; /* all solve the same problem */
     const pcast_range visible =
         pcast_visible_keys(kernel, self->shape.queries, self->shape.keys, query);
-    pcast_heads_products(self->experiment, &self->shape, self->plans[0].engine, head, query,
-                         visible, space->products + visible.first);
+    pcast_heads_products(self->experiment, &self->shape, self->plans[0].engine, &space->keys, head,
+                         query, visible, space->products + visible.first);
     pcast_scores(space->products + visible.first, visible.count, self->shape.softmax_scale,
                  kernel->softcap, space->scores + visible.first);
     for (size_t i = visible.first; i < visible.first + visible.count; i++)
@@ -202,21 +210,13 @@ static void observe(void *context, const pcast_tile *tile)
     pcast_loss_tile(&seen->meter, tile, seen->is_sink + tile->first_key);
 }
 
-static const float *values_of(const heads_run *self, size_t head)
-{
-    return self->experiment->v->data +
-           head / self->shape.group * self->shape.keys * self->shape.value_dim;
-}
-
 /* All kernels on that query. */
-static void run_row(const heads_run *self, workspace *space, size_t head, size_t query,
-                    pcast_range visible)
+static void run_row(const heads_run *self, workspace *space, size_t query, pcast_range visible)
 {
-    const float *values = values_of(self, head);
     const pcast_kernel *first = &self->plans[0].kernel; /* all solve the same problem */
     pcast_reference reference;
     pcast_reference_row(&reference, self->units[0].engine, space->scores + visible.first,
-                        values + visible.first * self->shape.value_dim, visible.count,
+                        space->v + visible.first * self->shape.value_dim, visible.count,
                         first->sink_given ? &first->sink_logit : NULL, space->reference,
                         self->shape.value_dim);
     for (size_t n = 0; n < self->run->kernel_count; n++) {
@@ -245,9 +245,11 @@ static void run_head(void *context, int thread, size_t head)
     workspace *space = &self->workspaces[thread];
     gap_sums gaps = {0};
 
+    pcast_head_keys_load(&space->keys, self->experiment, &self->shape, head);
+    pcast_heads_values(self->experiment, &self->shape, head, space->v);
     find_sinks(self, space, head);
     memset(space->tallies, 0, kernels * sizeof *space->tallies);
-    pcast_head_values_load(space->values, kernels, values_of(self, head),
+    pcast_head_values_load(space->values, kernels, space->v,
                            self->shape.keys * self->shape.value_dim);
     for (size_t n = 0; n < kernels; n++)
         space->plans[n].v_descale = space->values[n].descale;
@@ -256,7 +258,7 @@ static void run_head(void *context, int thread, size_t head)
         if (visible.count == 0)
             continue; /* nothing to attend to, nothing to lose */
         add_gap(&gaps, space, visible);
-        run_row(self, space, head, query, visible);
+        run_row(self, space, query, visible);
     }
     for (size_t n = 0; n < kernels; n++)
         self->summaries[head * kernels + n] = pcast_tally_summary(&space->tallies[n]);

@@ -11,14 +11,20 @@
 static pcast_status check_finite(const char *name, const char *last, const pcast_tensor *tensor,
                                  pcast_error *err)
 {
+    enum { PIECE = 1024 };
     const size_t size = pcast_tensor_size(tensor);
-    for (size_t i = 0; i < size; i++)
-        if (!isfinite(tensor->data[i])) {
+    float piece[PIECE];
+    for (size_t i = 0; i < size; i++) {
+        if (i % PIECE == 0)
+            pcast_tensor_get(tensor, i, size - i < PIECE ? size - i : PIECE, piece);
+        const float x = piece[i % PIECE];
+        if (!isfinite(x)) {
             const size_t dim = tensor->shape[2], tokens = tensor->shape[1];
             return pcast_fail(err, PCAST_ERR_INPUT, "%s: %s at [head %zu, token %zu, %s %zu]", name,
-                              isnan(tensor->data[i]) ? "NaN" : "infinity", i / dim / tokens,
-                              i / dim % tokens, last, i % dim);
+                              isnan(x) ? "NaN" : "infinity", i / dim / tokens, i / dim % tokens,
+                              last, i % dim);
         }
+    }
     return PCAST_OK;
 }
 

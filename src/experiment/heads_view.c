@@ -3,10 +3,12 @@
 #include "experiment/heads_view.h"
 
 #include "base/bits.h"
+#include "base/error.h"
 #include "base/fpenv.h"
+#include "base/memory.h"
 #include "softmax/scores.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 static float softmax_scale_of(const pcast_heads *experiment)
 {
@@ -36,18 +38,53 @@ pcast_heads_shape pcast_heads_shape_of(const pcast_heads *experiment)
     };
 }
 
+pcast_status pcast_head_keys_init(pcast_head_keys *keys, const pcast_heads *experiment,
+                                  const pcast_heads_shape *shape, pcast_error *err)
+{
+    *keys = (pcast_head_keys){0};
+    if (experiment->scores != NULL)
+        return PCAST_OK;
+    keys->k = pcast_alloc_lines(shape->keys, shape->dim * sizeof *keys->k);
+    keys->q = malloc(shape->dim * sizeof *keys->q);
+    if (keys->k == NULL || keys->q == NULL)
+        return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for a head of %zu keys",
+                          shape->keys);
+    return PCAST_OK;
+}
+
+void pcast_head_keys_free(pcast_head_keys *keys)
+{
+    free(keys->k);
+    free(keys->q);
+    *keys = (pcast_head_keys){0};
+}
+
+void pcast_head_keys_load(pcast_head_keys *keys, const pcast_heads *experiment,
+                          const pcast_heads_shape *shape, size_t head)
+{
+    const size_t size = shape->keys * shape->dim;
+    if (experiment->scores == NULL)
+        pcast_tensor_get(experiment->k, head / shape->group * size, size, keys->k);
+}
+
+void pcast_heads_values(const pcast_heads *experiment, const pcast_heads_shape *shape, size_t head,
+                        float *v)
+{
+    const size_t size = shape->keys * shape->value_dim;
+    pcast_tensor_get(experiment->v, head / shape->group * size, size, v);
+}
+
 void pcast_heads_products(const pcast_heads *experiment, const pcast_heads_shape *shape,
-                          const pcast_engine *engine, size_t head, size_t query,
-                          pcast_range visible, float *products)
+                          const pcast_engine *engine, pcast_head_keys *keys, size_t head,
+                          size_t query, pcast_range visible, float *products)
 {
     const size_t row = head * shape->queries + query;
     if (experiment->scores != NULL) {
-        memcpy(products, experiment->scores->data + row * shape->keys + visible.first,
-               visible.count * sizeof *products);
+        pcast_tensor_get(experiment->scores, row * shape->keys + visible.first, visible.count,
+                         products);
         return;
     }
-    const size_t first_key = head / shape->group * shape->keys + visible.first;
-    pcast_products(engine, experiment->q->data + row * shape->dim,
-                   experiment->k->data + first_key * shape->dim, visible.count, shape->dim,
+    pcast_tensor_get(experiment->q, row * shape->dim, shape->dim, keys->q);
+    pcast_products(engine, keys->q, keys->k + visible.first * shape->dim, visible.count, shape->dim,
                    products);
 }

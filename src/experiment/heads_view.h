@@ -17,10 +17,27 @@ typedef struct pcast_heads_shape {
 /* Of tensors whose ranks have been checked. */
 pcast_heads_shape pcast_heads_shape_of(const pcast_heads *experiment);
 
-/* products[visible.count]: Q.K of the keys that the query sees, or their scores where these are
- * given (the softmax scale is 1 then). */
+/* A head in float32, for products. */
+typedef struct pcast_head_keys {
+    float *k; /* [keys][dim] */
+    float *q; /* [dim] of one query */
+} pcast_head_keys;
+
+/* Room for a head; none where scores are given. PCAST_ERR_MEMORY. */
+pcast_status pcast_head_keys_init(pcast_head_keys *keys, const pcast_heads *experiment,
+                                  const pcast_heads_shape *shape, pcast_error *err);
+void pcast_head_keys_free(pcast_head_keys *keys);
+void pcast_head_keys_load(pcast_head_keys *keys, const pcast_heads *experiment,
+                          const pcast_heads_shape *shape, size_t head);
+
+/* V of a head, [keys][value dim]. */
+void pcast_heads_values(const pcast_heads *experiment, const pcast_heads_shape *shape, size_t head,
+                        float *v);
+
+/* products[visible.count] of a head whose keys are loaded: Q.K of the keys that the query sees, or
+ * their scores where these are given (the softmax scale is 1 then). */
 void pcast_heads_products(const pcast_heads *experiment, const pcast_heads_shape *shape,
-                          const pcast_engine *engine, size_t head, size_t query,
-                          pcast_range visible, float *products);
+                          const pcast_engine *engine, pcast_head_keys *keys, size_t head,
+                          size_t query, pcast_range visible, float *products);
 
 #endif

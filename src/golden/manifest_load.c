@@ -48,14 +48,19 @@ static pcast_status load(loader *self, pcast_input input, size_t rank, const siz
             pcast_tensor_read(self->path, pcast_input_name(input), PCAST_E4M3, &tensor, self->err);
     if (status != PCAST_OK)
         return status;
-    *data = tensor.data;
-    if (tensor.rank == rank && memcmp(tensor.shape, shape, rank * sizeof *shape) == 0)
-        return PCAST_OK;
+    const size_t count = pcast_tensor_size(&tensor);
     char own[256], wanted[256];
     shape_text(tensor.rank, tensor.shape, own);
     shape_text(rank, shape, wanted);
-    return pcast_fail(self->err, PCAST_ERR_INPUT, "%s: shape %s, but probe '%s' has %s %s",
-                      self->path, own, self->probe->id, pcast_input_name(input), wanted);
+    if (tensor.rank != rank || memcmp(tensor.shape, shape, rank * sizeof *shape) != 0)
+        status = pcast_fail(self->err, PCAST_ERR_INPUT, "%s: shape %s, but probe '%s' has %s %s",
+                            self->path, own, self->probe->id, pcast_input_name(input), wanted);
+    else if ((*data = calloc(count > 0 ? count : 1, sizeof **data)) == NULL)
+        status = pcast_fail(self->err, PCAST_ERR_MEMORY, "%s: out of memory", self->path);
+    else
+        pcast_tensor_get(&tensor, 0, count, *data);
+    pcast_tensor_free(&tensor);
+    return status;
 }
 
 static int is_e4m3(float x)

@@ -249,17 +249,16 @@ pcast_status pcast_manifest_parse(const char *text, size_t size, const char *lab
 
 pcast_status pcast_manifest_read(const char *folder, pcast_manifest *manifest, pcast_error *err)
 {
-    uint8_t *bytes = NULL;
-    size_t size;
+    pcast_file *file = NULL;
     *manifest = (pcast_manifest){0};
     const char *path = pcast_manifest_text(manifest, "%s/manifest.json", folder);
     if (path == NULL)
         return pcast_fail(err, PCAST_ERR_MEMORY, "%s: out of memory", folder);
     pcast_manifest read = {0};
-    pcast_status status = pcast_file_read(path, &bytes, &size, err);
+    pcast_status status = pcast_file_open(path, &file, err);
     if (status == PCAST_OK)
-        status = pcast_manifest_parse((const char *)bytes, size, path, &read, err);
-    free(bytes);
+        status = pcast_manifest_parse((const char *)file->bytes, file->size, path, &read, err);
+    pcast_file_close(file);
     pcast_manifest_free(manifest);
     *manifest = read;
     return status;

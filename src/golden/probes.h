@@ -32,7 +32,7 @@ double pcast_probe_raw(double nats, double scale);
 /* ln(ratio), ratio > 0. */
 double pcast_probe_nats(double ratio);
 
-/* All heads of K and V, each with all its keys: head is the count of heads. */
+/* Heads of K and V in all sequences. */
 size_t pcast_probe_heads(const pcast_problem *problem);
 
 /* Queries that read the digits of scores. */

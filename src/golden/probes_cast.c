@@ -9,12 +9,12 @@
 /* ---- A table of casts ---- */
 
 /* Keys of the table: p = 1 at both ends, so that a kernel of either order has its maximum in the
- * first tile, and three groups between. */
+ * first tile, groups between them, and one key more, which is a code. */
 enum {
     TABLE_KEYS = 64,
-    TIES = 24,       /* 8 in each of the binades below 1, 1/2 and 1/4 */
+    TIES = 24,       /* S a power of two: 8 in each of the binades below 1, 1/2 and 1/4 */
+    TIES_448 = 16,   /* S = 448: 8 in each of the binades below 256 and 128, after S */
     SUBNORMALS = 21, /* 7 for each of S = 1, 16 and 256 */
-    INTERIOR = TABLE_KEYS - 2 - TIES - SUBNORMALS,
 };
 
 /* Near the middle between codes (8 + i)/8 and (9 + i)/8 of a binade: above it where the lower code
@@ -26,17 +26,11 @@ static double near_tie(size_t t)
     return ldexp(8.5 + (double)(t % 8) + side, -3 - 1 - (int)(t / 8));
 }
 
-/* 0.7 of a step above the codes of 0 .. 6 steps of 2^-9: rounded up, in no detail near a tie. */
+/* 0.7 of a step above the codes of 0 .. 6 steps of 2^-9: rounded up, and far from a tie. */
 static double subnormal(size_t t)
 {
     static const int log2_scale[] = {0, 4, 8};
     return ldexp(0.7 + (double)(t % 7), PCAST_PROBE_LEAST_EXP - log2_scale[t / 7]);
-}
-
-/* The same above codes (8 + i)/8 of the binades from 2^-4 down, where no tie key is. */
-static double interior(size_t t)
-{
-    return ldexp(8.7 + (double)(t % 6), -3 - 4 - (int)(t / 6));
 }
 
 static double table_ratio(size_t key)
@@ -47,7 +41,10 @@ static double table_ratio(size_t key)
     if (key < TIES)
         return near_tie(key);
     key -= TIES;
-    return key < SUBNORMALS ? subnormal(key) : interior(key - SUBNORMALS);
+    if (key < TIES_448)
+        return near_tie(key) * 256 / 448;
+    key -= TIES_448;
+    return key < SUBNORMALS ? subnormal(key) : 0x1.2p-5;
 }
 
 /* A power of two that brings p V to 1 .. 2, as far as 2^8, E4M3's largest, does. */
@@ -112,10 +109,11 @@ static const pcast_probe probes[] = {
     {.id = "cast-table",
      .title = "64 casts of P, one a channel",
      .why = "V is 0 but for one channel a key, so that each channel is one code of P over the row "
-            "sum. P lies at 1, beside ties, well between codes, and among the subnormal codes of "
-            "S = 1, 16 and 256.",
+            "sum. P lies at 1, beside ties for S a power of two and for S = 448, and among the "
+            "subnormal codes of S = 1, 16 and 256.",
      .signature = "a cast toward zero lowers most channels by up to a code; one by way of bfloat16 "
-                  "takes channels 1 to 24 to the other neighbour; a cast that saturates at 240 "
+                  "takes channels 1 to 24 to the other neighbour, with S = 448 25 to 40; a cast "
+                  "that saturates at 240 "
                   "lowers channels 0 and 63 by 6 %; flushed subnormals are zeros.",
      .faults = {"cast-truncates", "cast-twice", "cast-loses-top", "cast-flushes-subnormals"},
      .reference = "fa3",

@@ -11,9 +11,9 @@ static void alternate_values(pcast_problem *problem)
         pcast_probe_value(problem, 0, j, j % 2 == 0 ? 1 : 3);
 }
 
-/* q.k = -2^16 in each of so many channels that the score is -2^17 nats or below, under a sentinel
- * of -1e5; a power of two of them, so that the score is one too, times the softmax scale, and its
- * product with log2 e is a number of FP32 to begin with. */
+/* q.k is the sum of -2^16 over so many channels that the score is -2^17 nats or below, under a
+ * sentinel of -1e5. Their number is a power of two, and so is q.k: its product with the factor of
+ * the exponent is exact, and no rounding of the bias shifts P. */
 enum { NEGATIVE_KEYS = 128, NEGATIVE_FACTOR = 256 };
 
 static size_t negative_channels(const pcast_problem *problem)
@@ -75,10 +75,11 @@ static pcast_status build_masked_rows(pcast_problem *problem, size_t dim, pcast_
     return PCAST_OK;
 }
 
-/* Queries are aligned with keys 440 .. 695, and see 32 keys. Between their first and last key begin
- * tiles of 64, 128, 160, 192, 224 and 256 keys (at 448, 480, 512, 576): whichever a kernel has, the
- * queries before that key see nothing of a tile that a later one of their query tile visits first
- * in reverse order; in forward order that is so of queries well behind it. */
+/* Queries are aligned with keys 440 .. 695 and see 32 keys. Among these keys begin tiles of 64,
+ * 128, 160, 192, 224 and 256 keys (at 448, 480, 512 and 576, say). A query aligned before such a
+ * key sees nothing of the tile that begins there, which it visits first in reverse order with a
+ * later query of its query tile; in forward order a query 32 keys or more behind sees nothing of
+ * the first. */
 enum { TILE_QUERIES = 256, TILE_KEYS = 696, TILE_WINDOW = 32 };
 
 static pcast_status build_masked_tile(pcast_problem *problem, size_t dim, pcast_error *err)
@@ -96,9 +97,9 @@ static pcast_status build_masked_tile(pcast_problem *problem, size_t dim, pcast_
 static const pcast_probe probes[] = {
     {.id = "very-negative",
      .title = "equal scores of -131072 nats or less",
-     .why = "Scores below a sentinel of -1e5 are fewer than none: a running maximum that starts "
-            "there stays, and every P is 0.",
-     .signature = "O is 0 or NaN, or the mean of other keys than the visible ones, not 2.",
+     .why = "All scores lie below a sentinel of -1e5: a running maximum that starts there stays "
+            "above them, and every P is 0.",
+     .signature = "O is 0 or NaN, or takes in keys that are masked; it should be 2.",
      .faults = {"sentinel-1e5"},
      .reference = "fa3",
      .build = build_very_negative},

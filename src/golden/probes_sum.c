@@ -42,9 +42,10 @@ static pcast_status build_sums_of_cast(pcast_problem *problem, size_t dim, pcast
     return PCAST_OK;
 }
 
-/* Two tiles of 256 keys, p = 1/4 with V = 4 and p = 1 with V = 1: O = 1.6. Powers of two, so that
- * codes are exact and the sum of P V is 2^9 equal terms. */
-enum { RESCALED_KEYS = 2 * PCAST_PROBE_TILE };
+/* A tile of 256 keys with p = 1/4 and V = 4, and 32 keys with p = 1 and V = 1 before or after it:
+ * O = 3. Powers of two, so that codes are exact and P V is the same for all keys. Few keys, as for
+ * a stale maximum. */
+enum { RESCALED_HIGH = 32, RESCALED_KEYS = PCAST_PROBE_TILE + RESCALED_HIGH };
 
 static pcast_status build_rescaled_sums(pcast_problem *problem, size_t dim, pcast_error *err)
 {
@@ -55,7 +56,7 @@ static pcast_status build_rescaled_sums(pcast_problem *problem, size_t dim, pcas
     for (size_t b = 0; b < 2; b++) { /* rising, falling */
         const size_t high = b == 0 ? PCAST_PROBE_TILE : 0;
         pcast_probe_run(problem, (pcast_probe_keys){b, 0, RESCALED_KEYS}, 0, 4);
-        pcast_probe_run(problem, (pcast_probe_keys){b, high, high + PCAST_PROBE_TILE},
+        pcast_probe_run(problem, (pcast_probe_keys){b, high, high + RESCALED_HIGH},
                         pcast_probe_nats(4), 1);
     }
     return PCAST_OK;
@@ -85,23 +86,40 @@ static const pcast_probe probes[] = {
      .signature = "O is V times S or over S; the log-sum-exp is off by ln S, or by a factor of "
                   "ln 2 or log2 e.",
      .faults = {"scale-not-removed", "scale-removed-twice", "lse-keeps-scale", "lse-misses-scale",
-                "lse-base-2", "lse-base-e"},
+                "lse-base-2"},
      .reference = "fa3",
+     .build = build_unit_row},
+    {.id = "unit-row-base-2",
+     .title = "equal scores and equal values, for a log-sum-exp in base 2",
+     .why = "As unit-row: the log-sum-exp is log2 of 320 more than the score.",
+     .signature = "The log-sum-exp is off by a factor of ln 2.",
+     .faults = {"lse-base-e"},
+     .reference = "flashinfer-fa3",
      .build = build_unit_row},
     {.id = "sums-of-cast",
      .title = "a P that the cast lowers by 5 % in nearly all keys",
      .why = "V is 1, so that O is the sum of the casts over what the row sum adds. One head is for "
             "S a power of two, the other for S = 448.",
-     .signature = "O is 1 in both heads where the row sum adds casts; where it adds P before the "
-                  "cast, O is 0.95 in one of them, or the log-sum-exp differs.",
-     .faults = {"sum-of-cast", "sum-of-precast"},
+     .signature =
+         "O is 1 in both heads where the row sum adds casts, and 0.95 in one of them where "
+         "it adds P before the cast; the log-sum-exp differs by 0.05.",
+     .faults = {"sum-of-cast"},
      .reference = "fa3",
      .build = build_sums_of_cast},
+    {.id = "sums-of-precast",
+     .title = "the same for kernels whose row sum adds the casts",
+     .why = "As sums-of-cast.",
+     .signature = "O is 0.95 in one of the heads instead of 1.",
+     .faults = {"sum-of-precast"},
+     .reference = "xqa-mla",
+     .build = build_sums_of_cast},
     {.id = "rescaled-sums",
-     .title = "two tiles of different scores",
-     .why = "The second tile that a kernel visits raises the maximum by ln 4, in the first "
-            "sequence for kernels that walk forward, in the second for those in reverse.",
-     .signature = "O is 1 instead of 1.6 where the row sum is not rescaled, and 4 where O is not.",
+     .title = "heavier keys at one end of the row",
+     .why = "The last tile that a kernel visits raises the maximum by ln 4, in the first sequence "
+            "for kernels that walk forward, in the second for those in reverse.",
+     .signature =
+         "O is 1 to 2.4 instead of 3 where the row sum is not rescaled, and 4 to 11 where O "
+         "is not, the further off the smaller the KV tile.",
      .faults = {"sum-not-rescaled", "output-not-rescaled"},
      .reference = "hpc-ops",
      .build = build_rescaled_sums},

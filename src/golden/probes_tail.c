@@ -33,18 +33,20 @@ static pcast_status build_tail_last(pcast_problem *problem, size_t dim, pcast_er
     return build_tail(problem, dim, TAIL_KEYS - 1, err);
 }
 
-/* One tile scores 11 times as much as two before it: 3.46 in log2, within a threshold of 4. Under
- * the maximum of the low keys P is 11, a code that S = 1 and 16 hold and that 256 takes to 2816. */
-enum { LOW_KEYS = 2 * PCAST_PROBE_TILE, STALE_KEYS = LOW_KEYS + PCAST_PROBE_TILE };
+/* 32 keys weigh 11 times as much as 256 others at the other end, which fill a tile of their own:
+ * 3.46 in log2, within a threshold of 4. Under the maximum of the low keys P is 11, a code that S =
+ * 1 and 16 hold and that 256 takes to 2816. No more keys than that: what an accumulator has been
+ * rescaled to is no multiple of later P V, so that each of them may be cut off at 14 bits. */
+enum { HIGH_KEYS = 32, STALE_KEYS = PCAST_PROBE_TILE + HIGH_KEYS };
 static const double stale_ratio = 11;
 
-/* High keys are first .. first + PCAST_PROBE_TILE - 1. */
+/* High keys are first .. first + HIGH_KEYS - 1. */
 static pcast_status build_stale(pcast_problem *problem, size_t dim, size_t first, pcast_error *err)
 {
     pcast_status status = pcast_problem_init(problem, 1, 1, 1, 1, STALE_KEYS, dim, err);
     if (status != PCAST_OK)
         return status;
-    const pcast_probe_keys high = {0, first, first + PCAST_PROBE_TILE};
+    const pcast_probe_keys high = {0, first, first + HIGH_KEYS};
     pcast_probe_ask(problem);
     pcast_probe_run(problem, (pcast_probe_keys){0, 0, STALE_KEYS}, 0, 0);
     pcast_probe_run(problem, high, pcast_probe_nats(stale_ratio), 1);
@@ -53,7 +55,7 @@ static pcast_status build_stale(pcast_problem *problem, size_t dim, size_t first
 
 static pcast_status build_stale_rising(pcast_problem *problem, size_t dim, pcast_error *err)
 {
-    return build_stale(problem, dim, LOW_KEYS, err);
+    return build_stale(problem, dim, PCAST_PROBE_TILE, err);
 }
 
 static pcast_status build_stale_falling(pcast_problem *problem, size_t dim, pcast_error *err)
@@ -68,10 +70,10 @@ static pcast_status build_stale_falling(pcast_problem *problem, size_t dim, pcas
 #define TAIL_SIGNATURE                                                                             \
     "O is 0.83 where the tail is kept and 0 where it is flushed; the log-sum-exp is right in both"
 #define STALE_WHY                                                                                  \
-    "256 keys score 3.46 (log2) more than the 512 that are visited before them: a maximum that "   \
+    "32 keys score 3.46 (log2) more than the others, whose tile is visited first: a maximum that " \
     "may lag by 4 stays, and P * S = 2816 with S = 256 saturates at 448"
 #define STALE_SIGNATURE                                                                            \
-    "O is 0.85, or 0.13 where the high keys saturate; the log-sum-exp is right in both, since "    \
+    "O is 0.58, or 0.09 where the high keys saturate; the log-sum-exp is right in both, since "    \
     "the "                                                                                         \
     "row sum takes P before the cast"
 

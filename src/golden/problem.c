@@ -88,7 +88,7 @@ static void *copy_of(const void *array, size_t count, size_t size, int *ok)
 {
     if (array == NULL)
         return NULL;
-    void *copy = calloc(count > 0 ? count : 1, size);
+    void *copy = count > PTRDIFF_MAX / size ? NULL : calloc(count > 0 ? count : 1, size);
     if (copy == NULL)
         *ok = 0;
     else

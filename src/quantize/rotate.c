@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Random signs and a fast Hadamard transform. */
-#include "pcast/quantize.h"
+#include "quantize/rotate.h"
 
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/fpenv.h"
+#include "pcast/quantize.h"
 #include "random/draws.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-enum { LARGEST_BASE = 20 };
 
 /* dim = base * 2^n with base 1, 12 or 20; 0 where there is none. A base of 12 or 20 is taken only
  * where dim is no power of two, so the result is unique. */
@@ -56,17 +55,10 @@ static int paley(int base, int row, int column)
     return is_square((column - row + q) % q, q) ? 1 : -1;
 }
 
-/* What one call works with. */
-typedef struct rotation {
-    size_t base, twos; /* dim = base * twos */
-    float norm;
-    int8_t matrix[LARGEST_BASE][LARGEST_BASE];
-} rotation;
-
 /* x[base][twos] = H x along its first index. */
-static void transform_base(const rotation *self, float *x)
+static void transform_base(const pcast_rotation *self, float *x)
 {
-    float in[LARGEST_BASE];
+    float in[PCAST_ROTATION_BASE_MAX];
     for (size_t c = 0; c < self->twos; c++) {
         for (size_t i = 0; i < self->base; i++)
             in[i] = x[i * self->twos + c];
@@ -91,11 +83,11 @@ static void transform_twos(float *x, size_t count)
             }
 }
 
-static void rotate_row(const rotation *self, float *row, const uint32_t *signs)
+static void rotate_row(const pcast_rotation *self, float *row)
 {
     const size_t dim = self->base * self->twos;
     for (size_t c = 0; c < dim; c++)
-        row[c] = signs[c] >> 31 ? -row[c] : row[c];
+        row[c] = self->signs[c] >> 31 ? -row[c] : row[c];
     if (self->base > 1)
         transform_base(self, row);
     for (size_t i = 0; i < self->base; i++)
@@ -104,27 +96,53 @@ static void rotate_row(const rotation *self, float *row, const uint32_t *signs)
         row[c] = row[c] * self->norm;
 }
 
-pcast_status pcast_rotate(float *x, size_t rows, size_t dim, uint64_t seed, pcast_error *err)
+pcast_status pcast_rotation_init(pcast_rotation *rotation, size_t dim, uint64_t seed,
+                                 pcast_error *err)
 {
-    rotation self = {.base = base_of(dim)};
-    if (self.base == 0)
+    *rotation = (pcast_rotation){.base = base_of(dim)};
+    const size_t base = rotation->base;
+    if (base == 0)
         return pcast_fail(
             err, PCAST_ERR_VALUE,
             "rotation: %zu channels are neither a power of two nor 12 or 20 times one", dim);
-    uint32_t *signs = malloc(dim * sizeof *signs);
-    if (signs == NULL)
+    rotation->signs = malloc(dim * sizeof *rotation->signs);
+    if (rotation->signs == NULL)
         return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu signs", dim);
-    self.twos = dim / self.base;
-    for (size_t i = 0; i < self.base && self.base > 1; i++)
-        for (size_t j = 0; j < self.base; j++)
-            self.matrix[i][j] = (int8_t)paley((int)self.base, (int)i, (int)j);
+    rotation->twos = dim / base;
+    for (size_t i = 0; i < base && base > 1; i++)
+        for (size_t j = 0; j < base; j++)
+            rotation->matrix[i][j] = (int8_t)paley((int)base, (int)i, (int)j);
     pcast_fpenv env;
     pcast_fpenv_enter(&env);
-    self.norm = (float)(1.0 / sqrt((double)dim));
-    pcast_draw_words((pcast_stream){seed, 0, PCAST_STREAM_SIGNS}, 0, dim, signs);
-    for (size_t r = 0; r < rows; r++)
-        rotate_row(&self, x + r * dim, signs);
+    rotation->norm = (float)(1.0 / sqrt((double)dim));
+    pcast_draw_words((pcast_stream){seed, 0, PCAST_STREAM_SIGNS}, 0, dim, rotation->signs);
     pcast_fpenv_leave(&env);
-    free(signs);
+    return PCAST_OK;
+}
+
+void pcast_rotation_free(pcast_rotation *rotation)
+{
+    free(rotation->signs);
+    *rotation = (pcast_rotation){0};
+}
+
+void pcast_rotation_apply(const pcast_rotation *rotation, float *x, size_t rows)
+{
+    const size_t dim = rotation->base * rotation->twos;
+    pcast_fpenv env;
+    pcast_fpenv_enter(&env);
+    for (size_t r = 0; r < rows; r++)
+        rotate_row(rotation, x + r * dim);
+    pcast_fpenv_leave(&env);
+}
+
+pcast_status pcast_rotate(float *x, size_t rows, size_t dim, uint64_t seed, pcast_error *err)
+{
+    pcast_rotation rotation;
+    const pcast_status status = pcast_rotation_init(&rotation, dim, seed, err);
+    if (status != PCAST_OK)
+        return status;
+    pcast_rotation_apply(&rotation, x, rows);
+    pcast_rotation_free(&rotation);
     return PCAST_OK;
 }

@@ -3,6 +3,7 @@
 #include "softmax/accumulate.h"
 
 #include "base/bits.h"
+#include "base/seeded.h"
 #include "math/strict.h"
 
 /* Keys first .. first + count - 1 of a block. */
@@ -88,6 +89,8 @@ void pcast_accumulate(pcast_row *row, float alpha, pcast_values values, size_t c
                       pcast_row_scratch *scratch)
 {
     const pcast_kernel *kernel = &row->plan->kernel;
+    if (PCAST_SEEDED(OUTPUT_NOT_RESCALED) && alpha != 0)
+        alpha = 1;
     const keys all = {scratch->p8_value, scratch->codes, values, count};
     for (size_t i = 0; row->plan->by_machine && i < count; i++)
         scratch->codes[i] = (uint8_t)scratch->p8[i];

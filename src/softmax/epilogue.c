@@ -3,6 +3,7 @@
 #include "softmax/epilogue.h"
 
 #include "base/bits.h"
+#include "base/seeded.h"
 #include "math/constants.h"
 #include "math/strict.h"
 #include "softmax/units.h"
@@ -66,6 +67,10 @@ float pcast_merge_splits(pcast_row *row)
     for (size_t s = 0; s < row->split_count; s++) {
         const float lag = row->splits[s].lse - (max == -INFINITY ? 0.0f : max);
         row->splits[s].weight = base2 ? pcast_unit_exp2(plan, lag) : pcast_unit_exp(plan, lag);
+        if (PCAST_SEEDED(SPLITS_UNWEIGHTED))
+            row->splits[s].weight = lag == -INFINITY ? 0.0f : 1.0f;
+        if (PCAST_SEEDED(SPLITS_BY_SUM))
+            row->splits[s].weight = row->splits[s].l;
         sum = sum + row->splits[s].weight;
     }
     for (size_t c = 0; c < row->dim; c++)

@@ -3,6 +3,7 @@
 #include "softmax/probabilities.h"
 
 #include "base/bits.h"
+#include "base/seeded.h"
 #include "math/constants.h"
 #include "math/strict.h"
 #include "softmax/units.h"
@@ -103,12 +104,42 @@ static void no_cast(const float *x, size_t count, uint32_t *codes, float *values
     }
 }
 
+#if defined(PCAST_SEEDED_FAULTS)
+/* The slip on numbers above 0; returns 0 where it is none of a cast. */
+static int cast_wrongly(const pcast_plan *plan, const float *x, size_t count, uint32_t *codes,
+                        float *values)
+{
+    const pcast_format format = plan->kernel.p_format;
+    const pcast_cast cast = {0};
+    if (pcast_seeded_slip < PCAST_SLIP_CAST_TRUNCATES ||
+        pcast_seeded_slip > PCAST_SLIP_CAST_FLUSHES)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        const float from =
+            PCAST_SEEDED(CAST_TWICE) ? pcast_round_through(PCAST_BF16, (double)x[i]) : x[i];
+        codes[i] = pcast_encode_f32(format, from, cast);
+        if (PCAST_SEEDED(CAST_TRUNCATES) && pcast_decode_f32(format, codes[i]) > x[i])
+            codes[i]--;
+        if (PCAST_SEEDED(CAST_LOSES_TOP) && pcast_decode_f32(format, codes[i]) > 240)
+            codes[i] = pcast_encode_f32(format, 240, cast);
+        if (PCAST_SEEDED(CAST_FLUSHES) && codes[i] < pcast_format_least_normal(format))
+            codes[i] = 0;
+        values[i] = pcast_decode_f32(format, codes[i]);
+    }
+    return 1;
+}
+#endif
+
 void pcast_cast_row(const pcast_plan *plan, const float *p, size_t count, float *scaled,
                     uint32_t *codes, float *values)
 {
     const int width = pcast_format_width(plan->kernel.p_format);
     for (size_t i = 0; i < count; i++)
         scaled[i] = p[i] * plan->after;
+#if defined(PCAST_SEEDED_FAULTS)
+    if (cast_wrongly(plan, scaled, count, codes, values))
+        return;
+#endif
     for (size_t done = 0; done < count; done += PIECE) { /* 4.5 */
         const size_t here = count - done < PIECE ? count - done : PIECE;
         if (width == 8)

@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/fpenv.h"
+#include "base/seeded.h"
 #include "softmax/accumulate.h"
 #include "softmax/epilogue.h"
 #include "softmax/probabilities.h"
@@ -111,7 +112,9 @@ static void begin_split(pcast_row *row, size_t split)
     const pcast_plan *plan = row->plan;
     const int sink_first =
         split == 0 && plan->sink_given && plan->kernel.learned_sink == PCAST_LEARNED_SINK_INITIAL;
-    row->m = sink_first ? plan->sink_score : plan->initial_max;
+    row->m = sink_first                         ? plan->sink_score
+             : PCAST_SEEDED(MAX_STARTS_AT_ZERO) ? 0.0f
+                                                : plan->initial_max;
     pcast_row_sum_start(row, sink_first);
     for (size_t c = 0; c < row->dim; c++)
         row->o[c] = 0.0f;
@@ -169,7 +172,8 @@ static void weigh_online(pcast_row *row, size_t count, int sums_only, const pcas
     if (leader != NULL && pcast_plan_same_sum(plan, leader->plan))
         pcast_row_sum_copy(row, leader);
     else
-        pcast_row_sum_add(row, row->alpha, summed, count); /* 4.4 */
+        pcast_row_sum_add(row, PCAST_SEEDED(SUM_NOT_RESCALED) && row->alpha != 0 ? 1 : row->alpha,
+                          summed, count); /* 4.4 */
 }
 
 pcast_tile pcast_row_weigh(pcast_row *row, const pcast_visit *visit, const float *scores,

@@ -3,6 +3,7 @@
 #include "softmax/walk.h"
 
 #include "base/bits.h"
+#include "base/seeded.h"
 
 /* Blocks of a split: first, first + stride, ... `count` of them. */
 typedef struct blocks {
@@ -103,13 +104,9 @@ static pcast_range clamp(int64_t from, int64_t to, size_t keys)
     return (pcast_range){(size_t)from, (size_t)(to - from)};
 }
 
-pcast_range pcast_visible_keys(const pcast_kernel *kernel, size_t queries, size_t keys,
-                               size_t query)
+pcast_range pcast_visible_around(const pcast_kernel *kernel, size_t keys, int64_t aligned)
 {
     int64_t from = 0, to = (int64_t)keys;
-    int64_t aligned = (int64_t)query;
-    if (kernel->mask != PCAST_MASK_CAUSAL_TOP_LEFT)
-        aligned += (int64_t)keys - (int64_t)queries;
     if (kernel->mask != PCAST_MASK_NONE)
         to = aligned + 1;
     if (kernel->window_left > 0)
@@ -117,6 +114,15 @@ pcast_range pcast_visible_keys(const pcast_kernel *kernel, size_t queries, size_
     if (kernel->window_right > 0)
         to = aligned + (int64_t)kernel->window_right;
     return clamp(from, to, keys);
+}
+
+pcast_range pcast_visible_keys(const pcast_kernel *kernel, size_t queries, size_t keys,
+                               size_t query)
+{
+    int64_t aligned = (int64_t)query + PCAST_SEEDED_MASK_SHIFT;
+    if (kernel->mask != PCAST_MASK_CAUSAL_TOP_LEFT)
+        aligned += (int64_t)keys - (int64_t)queries;
+    return pcast_visible_around(kernel, keys, aligned);
 }
 
 pcast_range pcast_visited_keys(const pcast_kernel *kernel, size_t queries, size_t keys,

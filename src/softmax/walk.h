@@ -38,7 +38,10 @@ int pcast_walk_next(pcast_walk *walk, pcast_visit *visit);
 /* Do two kernels visit the same blocks in the same order? */
 int pcast_same_walk(const pcast_kernel *a, const pcast_kernel *b);
 
-/* The keys that a query sees, among `keys`. */
+/* The keys that a query aligned with key number `aligned` sees, among `keys`. */
+pcast_range pcast_visible_around(const pcast_kernel *kernel, size_t keys, int64_t aligned);
+
+/* The same for a query by its number. */
 pcast_range pcast_visible_keys(const pcast_kernel *kernel, size_t queries, size_t keys,
                                size_t query);
 

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Dtypes, and from a file's bytes to values. */
+/* Dtypes, and from a file's bytes to tensors and counts. */
 #include "tensor/array.h"
 
-#include "base/bits.h"
 #include "base/error.h"
-#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Elements of a file are little-endian, and 16-bit ones are decoded where they lie. */
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are read as they lie in a file");
 
 /* The first row of a format has the names it is written with. */
 const pcast_dtype pcast_dtypes[] = {
@@ -74,47 +69,28 @@ static int is_integer(const pcast_dtype *dtype)
     return dtype->kind == PCAST_DTYPE_SIGNED || dtype->kind == PCAST_DTYPE_UNSIGNED;
 }
 
-/* float32 and bfloat16, a shifted one, keep what a NaN carries. */
-static void decode(const pcast_array *array, float *data, size_t count)
+/* Rank, shape, format and elements, the bytes being as many as they need. */
+static pcast_status fill(const pcast_array *array, pcast_format format, pcast_tensor *tensor,
+                         pcast_error *err)
 {
-    const size_t width = array->dtype->width;
-    if (array->format != PCAST_F32 && array->format != PCAST_BF16) {
-        pcast_decode_array(array->format, array->bytes, data, count, pcast_cpu_detect());
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        data[i] = pcast_f32_from_bits((uint32_t)pcast_little_endian(array->bytes + i * width, width)
-                                      << (32 - 8 * width));
-}
-
-/* Zeroed room for count values, or NULL and a message. */
-static void *allocate(const pcast_array *array, size_t count, size_t size, pcast_error *err)
-{
-    void *memory = pcast_alloc_lines(count, size);
-    if (memory == NULL)
-        pcast_fail(err, PCAST_ERR_MEMORY, "%s: out of memory for %zu elements", array->label,
-                   count);
-    return memory;
+    size_t count;
+    const pcast_status status = pcast_array_check(array, &count, err);
+    if (status != PCAST_OK)
+        return status;
+    tensor->rank = array->rank;
+    memcpy(tensor->shape, array->shape, sizeof tensor->shape);
+    tensor->data = array->bytes;
+    tensor->format = format;
+    return PCAST_OK;
 }
 
 pcast_status pcast_array_tensor(const pcast_array *array, pcast_tensor *tensor, pcast_error *err)
 {
-    size_t count;
     *tensor = (pcast_tensor){0};
     if (array->dtype == NULL || is_integer(array->dtype))
         return wrong_dtype(array,
                            "float32, float16, bfloat16 (in NPY as uint16) and FP8 (as uint8)", err);
-    const pcast_status status = pcast_array_check(array, &count, err);
-    if (status != PCAST_OK)
-        return status;
-    tensor->data = allocate(array, count, sizeof *tensor->data, err);
-    if (tensor->data == NULL)
-        return PCAST_ERR_MEMORY;
-    decode(array, tensor->data, count);
-    tensor->format = array->format;
-    tensor->rank = array->rank;
-    memcpy(tensor->shape, array->shape, sizeof tensor->shape);
-    return PCAST_OK;
+    return fill(array, array->format, tensor, err);
 }
 
 static int is_float32_bits(const pcast_dtype *dtype)
@@ -122,28 +98,17 @@ static int is_float32_bits(const pcast_dtype *dtype)
     return dtype->kind == PCAST_DTYPE_UNSIGNED && dtype->width == 4;
 }
 
-pcast_status pcast_array_codes(const pcast_array *array, pcast_codes *codes, pcast_error *err)
+pcast_status pcast_array_codes(const pcast_array *array, pcast_tensor *tensor, pcast_error *err)
 {
-    size_t count;
-    *codes = (pcast_codes){0};
-    if (array->dtype == NULL || (is_integer(array->dtype) && !is_float32_bits(array->dtype)))
+    *tensor = (pcast_tensor){0};
+    if (array->dtype != NULL && is_float32_bits(array->dtype))
+        return fill(array, PCAST_F32, tensor, err);
+    if (array->dtype == NULL || is_integer(array->dtype))
         return wrong_dtype(array,
                            "float32 (or its bits as uint32), float16, bfloat16 (in NPY as uint16) "
                            "and FP8 (as uint8)",
                            err);
-    const pcast_status status = pcast_array_check(array, &count, err);
-    if (status != PCAST_OK)
-        return status;
-    codes->data = allocate(array, count, sizeof *codes->data, err);
-    if (codes->data == NULL)
-        return PCAST_ERR_MEMORY;
-    const size_t width = array->dtype->width;
-    for (size_t i = 0; i < count; i++)
-        codes->data[i] = (uint32_t)pcast_little_endian(array->bytes + i * width, width);
-    codes->format = is_integer(array->dtype) ? PCAST_F32 : array->format;
-    codes->rank = array->rank;
-    memcpy(codes->shape, array->shape, sizeof codes->shape);
-    return PCAST_OK;
+    return fill(array, array->format, tensor, err);
 }
 
 pcast_status pcast_array_counts(const pcast_array *array, size_t **values, size_t *count,
@@ -158,9 +123,10 @@ pcast_status pcast_array_counts(const pcast_array *array, size_t **values, size_
     const pcast_status status = pcast_array_check(array, count, err);
     if (status != PCAST_OK)
         return status;
-    *values = allocate(array, *count, sizeof **values, err);
+    *values = calloc(*count + 1, sizeof **values);
     if (*values == NULL)
-        return PCAST_ERR_MEMORY;
+        return pcast_fail(err, PCAST_ERR_MEMORY, "%s: out of memory for %zu elements", array->label,
+                          *count);
     const size_t width = array->dtype->width;
     for (size_t i = 0; i < *count; i++) {
         const uint8_t *bytes = array->bytes + i * width;

@@ -41,10 +41,10 @@ uint64_t pcast_little_endian(const uint8_t *bytes, size_t size);
  * must be known, need. */
 pcast_status pcast_array_check(const pcast_array *array, size_t *count, pcast_error *err);
 
-/* The array as a tensor, as codes or as whole numbers, checked; the results as in pcast/tensor.h.
- */
+/* The array as a tensor, which points into its bytes, as one whose codes are wanted, or as whole
+ * numbers, checked; the results as in pcast/tensor.h. */
 pcast_status pcast_array_tensor(const pcast_array *array, pcast_tensor *tensor, pcast_error *err);
-pcast_status pcast_array_codes(const pcast_array *array, pcast_codes *codes, pcast_error *err);
+pcast_status pcast_array_codes(const pcast_array *array, pcast_tensor *tensor, pcast_error *err);
 pcast_status pcast_array_counts(const pcast_array *array, size_t **values, size_t *count,
                                 pcast_error *err);
 

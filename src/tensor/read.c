@@ -45,58 +45,67 @@ static pcast_status locate(const uint8_t *bytes, size_t size, const char *path, 
     return pcast_fail(err, PCAST_ERR_INPUT, "%s: neither an NPY nor a safetensors file", path);
 }
 
-/* Finds the array and hands out the file's bytes, which it points into; the caller frees them. */
+/* Finds the array and hands out the file that it points into, NULL after a failure. */
 static pcast_status open_array(const char *path, const char *name, pcast_format fp8,
-                               uint8_t **bytes, pcast_array *array, pcast_error *err)
+                               pcast_file **file, pcast_array *array, pcast_error *err)
 {
     const char *entry;
-    size_t size;
-    char *file = split(path, &entry);
-    *bytes = NULL;
-    if (file == NULL)
+    char *own_path = split(path, &entry);
+    *file = NULL;
+    if (own_path == NULL)
         return pcast_fail(err, PCAST_ERR_MEMORY, "%s: out of memory", path);
-    pcast_status status = pcast_file_read(file, bytes, &size, err);
+    pcast_status status = pcast_file_open(own_path, file, err);
     if (status == PCAST_OK)
-        status = locate(*bytes, size, is_stdin(file) ? "standard input" : file, entry, name, fp8,
-                        array, err);
-    free(file);
+        status =
+            locate((*file)->bytes, (*file)->size, is_stdin(own_path) ? "standard input" : own_path,
+                   entry, name, fp8, array, err);
+    free(own_path);
+    if (status != PCAST_OK) {
+        pcast_file_close(*file);
+        *file = NULL;
+    }
+    return status;
+}
+
+/* From an array to a tensor. */
+typedef pcast_status array_reader(const pcast_array *array, pcast_tensor *tensor, pcast_error *err);
+
+static pcast_status open_tensor(const char *path, const char *name, pcast_format fp8,
+                                array_reader *reader, pcast_tensor *tensor, pcast_error *err)
+{
+    pcast_file *file;
+    pcast_array array;
+    *tensor = (pcast_tensor){0};
+    pcast_status status = open_array(path, name, fp8, &file, &array, err);
+    if (status == PCAST_OK)
+        status = reader(&array, tensor, err);
+    if (status == PCAST_OK)
+        tensor->file = file;
+    else
+        pcast_file_close(file);
     return status;
 }
 
 pcast_status pcast_tensor_read(const char *path, const char *name, pcast_format fp8,
                                pcast_tensor *tensor, pcast_error *err)
 {
-    uint8_t *bytes;
-    pcast_array array;
-    *tensor = (pcast_tensor){0};
-    pcast_status status = open_array(path, name, fp8, &bytes, &array, err);
-    if (status == PCAST_OK)
-        status = pcast_array_tensor(&array, tensor, err);
-    free(bytes);
-    return status;
+    return open_tensor(path, name, fp8, pcast_array_tensor, tensor, err);
 }
 
 pcast_status pcast_codes_read(const char *path, const char *name, pcast_format fp8,
-                              pcast_codes *codes, pcast_error *err)
+                              pcast_tensor *tensor, pcast_error *err)
 {
-    uint8_t *bytes;
-    pcast_array array;
-    *codes = (pcast_codes){0};
-    pcast_status status = open_array(path, name, fp8, &bytes, &array, err);
-    if (status == PCAST_OK)
-        status = pcast_array_codes(&array, codes, err);
-    free(bytes);
-    return status;
+    return open_tensor(path, name, fp8, pcast_array_codes, tensor, err);
 }
 
 pcast_status pcast_counts_read(const char *path, size_t **values, size_t *count, pcast_error *err)
 {
-    uint8_t *bytes;
+    pcast_file *file;
     pcast_array array;
     *values = NULL;
-    pcast_status status = open_array(path, NULL, PCAST_E4M3, &bytes, &array, err);
+    pcast_status status = open_array(path, NULL, PCAST_E4M3, &file, &array, err);
     if (status == PCAST_OK)
         status = pcast_array_counts(&array, values, count, err);
-    free(bytes);
+    pcast_file_close(file);
     return status;
 }

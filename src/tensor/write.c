@@ -43,7 +43,7 @@ static void put_piece(FILE *stream, pcast_format format, const float *data, size
     fwrite(codes, (size_t)pcast_format_width(format) / 8, count, stream);
 }
 
-/* Memory has the files' byte order (array.c asserts it). */
+/* Memory has the files' byte order (tensor.c asserts it). */
 static void put_elements(FILE *stream, pcast_format format, const float *data, size_t count)
 {
     if (format == PCAST_F32) {
@@ -143,61 +143,64 @@ pcast_status pcast_npy_write_counts(FILE *stream, const size_t *values, size_t c
     return written(stream);
 }
 
-static size_t width_of(const pcast_tensor *tensor)
+static size_t width_of(const pcast_entry *entry)
 {
-    return (size_t)pcast_format_width(tensor->format) / 8;
+    return entry->counts != NULL ? 4 : (size_t)pcast_format_width(entry->format) / 8;
 }
 
-/* Enters `size` bytes under a name, at *offset. */
-static pcast_status add_entry(json_t *header, const char *name, const char *dtype, size_t rank,
-                              const size_t *dims, size_t size, size_t *offset)
+static size_t count_of(const pcast_entry *entry)
 {
-    const size_t end = *offset + size;
-    if (strcmp(name, "__metadata__") == 0 || json_object_get(header, name) != NULL)
+    size_t count = 1;
+    for (size_t i = 0; i < entry->rank; i++)
+        count *= entry->shape[i];
+    return count;
+}
+
+static pcast_status add_entry(json_t *header, const pcast_entry *entry, size_t *offset)
+{
+    const size_t end = *offset + count_of(entry) * width_of(entry);
+    const char *dtype = entry->counts != NULL ? "I32" : dtype_of(entry->format)->safetensors;
+    if (strcmp(entry->name, "__metadata__") == 0 || json_object_get(header, entry->name) != NULL)
         return PCAST_ERR_VALUE;
     json_t *shape = json_array();
-    for (size_t i = 0; i < rank; i++)
-        json_array_append_new(shape, json_integer((json_int_t)dims[i]));
-    json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype, "shape", shape,
-                              "data_offsets", (json_int_t)*offset, (json_int_t)end);
-    if (entry == NULL || json_array_size(shape) != rank) {
-        json_decref(entry);
+    for (size_t i = 0; i < entry->rank; i++)
+        json_array_append_new(shape, json_integer((json_int_t)entry->shape[i]));
+    json_t *object = json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype, "shape", shape,
+                               "data_offsets", (json_int_t)*offset, (json_int_t)end);
+    if (object == NULL || json_array_size(shape) != entry->rank) {
+        json_decref(object);
         return PCAST_ERR_MEMORY;
     }
     *offset = end;
-    return json_object_set_new(header, name, entry) == 0 ? PCAST_OK : PCAST_ERR_VALUE;
+    return json_object_set_new(header, entry->name, object) == 0 ? PCAST_OK : PCAST_ERR_VALUE;
 }
 
-/* Whole numbers come first, then tensors by falling width, so that each is aligned; the order of
- * those of one width is kept. */
-static pcast_status fill_header(json_t *header, const pcast_tensor *tensors,
-                                const char *const *names, size_t count, const pcast_counts *counts)
+static int entry_writable(const pcast_entry *entry)
+{
+    return entry->counts != NULL ? entry->rank == 1 && countable(entry->counts, entry->shape[0])
+                                 : writable(entry->format, entry->rank);
+}
+
+/* Tensors lie by falling width, so that each is aligned; the order of those of one width is kept.
+ */
+static pcast_status fill_header(json_t *header, const pcast_entry *entries, size_t count)
 {
     pcast_status status = PCAST_OK;
     size_t offset = 0;
     for (size_t i = 0; i < count; i++)
-        if (!writable(tensors[i].format, tensors[i].rank))
+        if (!entry_writable(&entries[i]))
             return PCAST_ERR_VALUE;
-    if (counts != NULL && !countable(counts->values, counts->count))
-        return PCAST_ERR_VALUE;
-    if (counts != NULL)
-        status =
-            add_entry(header, counts->name, "I32", 1, &counts->count, 4 * counts->count, &offset);
     for (size_t width = 4; width > 0; width /= 2)
         for (size_t i = 0; status == PCAST_OK && i < count; i++)
-            if (width_of(&tensors[i]) == width)
-                status = add_entry(header, names[i], dtype_of(tensors[i].format)->safetensors,
-                                   tensors[i].rank, tensors[i].shape,
-                                   pcast_tensor_size(&tensors[i]) * width, &offset);
+            if (width_of(&entries[i]) == width)
+                status = add_entry(header, &entries[i], &offset);
     return status;
 }
 
-pcast_status pcast_safetensors_write_with(FILE *stream, const pcast_tensor *tensors,
-                                          const char *const *names, size_t count,
-                                          const pcast_counts *counts)
+pcast_status pcast_safetensors_write(FILE *stream, const pcast_entry *entries, size_t count)
 {
     json_t *header = json_object();
-    pcast_status status = fill_header(header, tensors, names, count, counts);
+    pcast_status status = fill_header(header, entries, count);
     char *text = status == PCAST_OK ? json_dumps(header, JSON_COMPACT) : NULL;
     json_decref(header);
     if (text == NULL)
@@ -206,18 +209,14 @@ pcast_status pcast_safetensors_write_with(FILE *stream, const pcast_tensor *tens
     put_little_endian(stream, length, 8);
     fprintf(stream, "%-*s", (int)length, text);
     free(text);
-    if (counts != NULL)
-        put_counts(stream, counts->values, counts->count);
     for (size_t width = 4; width > 0; width /= 2)
-        for (size_t i = 0; i < count; i++)
-            if (width_of(&tensors[i]) == width)
-                put_elements(stream, tensors[i].format, tensors[i].data,
-                             pcast_tensor_size(&tensors[i]));
+        for (size_t i = 0; i < count; i++) {
+            if (width_of(&entries[i]) != width)
+                continue;
+            if (entries[i].counts != NULL)
+                put_counts(stream, entries[i].counts, entries[i].shape[0]);
+            else
+                put_elements(stream, entries[i].format, entries[i].data, count_of(&entries[i]));
+        }
     return written(stream);
-}
-
-pcast_status pcast_safetensors_write(FILE *stream, const pcast_tensor *tensors,
-                                     const char *const *names, size_t count)
-{
-    return pcast_safetensors_write_with(stream, tensors, names, count, NULL);
 }

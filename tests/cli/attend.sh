@@ -16,6 +16,16 @@ t cmp a.csv b.csv
 t sh -c "pcast diff a.npy b.safetensors:o | grep compared"
 t sh -c "pcast diff a_lse.npy b.safetensors:lse | grep compared"
 t sh -c "pcast attend --kernel fa3:lse=2 --q $q --k $k --v $v -o - --metrics /dev/null | pcast diff - a.npy | grep compared"
+# The same from standard input and from a pipe, as from files, quantised or not.
+mkfifo pipe
+same_input() {
+    pcast attend "$@" --q $q --k $k --v $v > file.csv
+    pcast attend "$@" --q $q --k - --v $v < $k | cmp - file.csv
+    pcast attend "$@" --q - --k $k --v $v < $q | cmp - file.csv
+    cat $v > pipe & pcast attend "$@" --q $q --k $k --v pipe | cmp - file.csv && wait
+}
+t same_input --kernel fa3
+t same_input --kernel sage2-fp32 --quantize
 # Nothing is left where nothing could be done.
 rm -f ./*
 npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4, 8), }" 256 > small.npy

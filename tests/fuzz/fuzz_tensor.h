@@ -15,8 +15,11 @@ static inline void fuzz_check_tensor(pcast_status status, pcast_tensor *tensor, 
 {
     if (status == PCAST_OK) {
         volatile float last = 0;
-        for (size_t i = 0; i < pcast_tensor_size(tensor); i++)
-            last = tensor->data[i];
+        for (size_t i = 0; i < pcast_tensor_size(tensor); i++) {
+            float value;
+            pcast_tensor_get(tensor, i, 1, &value);
+            last = value;
+        }
         (void)last;
         if (pcast_tensor_size(tensor) * (size_t)pcast_format_width(tensor->format) / 8 > size)
             abort();

@@ -3,20 +3,26 @@
  * writes it as both kinds of file, as tensor "t" after a byte that would leave it unaligned. */
 #include "pcast/tensor.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static pcast_status copy(const pcast_tensor *tensor, const char *npy, const char *safetensors)
 {
-    float one = 1;
-    const pcast_tensor both[2] = {{1, {1}, &one, PCAST_E4M3}, *tensor};
-    static const char *const names[] = {"one", "t"};
+    const size_t one_shape[] = {1}, count = pcast_tensor_size(tensor);
+    float one = 1, *values = calloc(count + 1, sizeof *values);
+    if (values == NULL)
+        return PCAST_ERR_MEMORY;
+    pcast_tensor_get(tensor, 0, count, values);
+    const pcast_entry both[2] = {{"one", PCAST_E4M3, 1, one_shape, &one},
+                                 {"t", tensor->format, tensor->rank, tensor->shape, values}};
     FILE *first = fopen(npy, "wb"), *second = fopen(safetensors, "wb");
     if (first == NULL || second == NULL)
         return PCAST_ERR_OUTPUT;
     pcast_status status =
-        pcast_npy_write(first, tensor->format, tensor->rank, tensor->shape, tensor->data);
+        pcast_npy_write(first, tensor->format, tensor->rank, tensor->shape, values);
     if (status == PCAST_OK)
-        status = pcast_safetensors_write(second, both, names, 2);
+        status = pcast_safetensors_write(second, both, 2);
+    free(values);
     return fclose(first) != 0 || fclose(second) != 0 ? PCAST_ERR_OUTPUT : status;
 }
 

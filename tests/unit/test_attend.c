@@ -160,9 +160,11 @@ static void test_descales(void **state)
     float four[BATCH * KV_HEADS], half = 0.5f, eight[KV_HEADS] = {8, 8};
     for (int i = 0; i < BATCH * KV_HEADS; i++)
         four[i] = 4;
-    const pcast_tensor k_descale = {.rank = 2, .shape = {BATCH, KV_HEADS}, .data = four};
-    const pcast_tensor q_descale = {.rank = 0, .data = &half};
-    const pcast_tensor v_descale = {.rank = 1, .shape = {KV_HEADS}, .data = eight};
+    const pcast_tensor k_descale = {
+        .rank = 2, .shape = {BATCH, KV_HEADS}, .data = four, .format = PCAST_F32};
+    const pcast_tensor q_descale = {.rank = 0, .data = &half, .format = PCAST_F32};
+    const pcast_tensor v_descale = {
+        .rank = 1, .shape = {KV_HEADS}, .data = eight, .format = PCAST_F32};
     make(&p);
     make(&d);
     for (int i = 0; i < K_SIZE; i++)
@@ -191,7 +193,8 @@ static void test_descale_of_one_head(void **state)
     static problem p;
     static outcome plain, one;
     float descale[KV_HEADS] = {1, 3};
-    const pcast_tensor v_descale = {.rank = 1, .shape = {KV_HEADS}, .data = descale};
+    const pcast_tensor v_descale = {
+        .rank = 1, .shape = {KV_HEADS}, .data = descale, .format = PCAST_F32};
     const pcast_kernel kernel = {.block = 8, .scale = 256};
     make(&p);
     run_ok(&p.attend, &kernel, &plain);
@@ -272,9 +275,9 @@ static void test_masks(void **state)
     static float q[T], k[N], v[N * N], o[T * N], lse[T];
     for (int j = 0; j < N; j++)
         v[j * N + j] = 1;
-    pcast_tensor tensors[3] = {{.rank = 2, .shape = {T, 1}, .data = q},
-                               {.rank = 2, .shape = {N, 1}, .data = k},
-                               {.rank = 2, .shape = {N, N}, .data = v}};
+    pcast_tensor tensors[3] = {{.rank = 2, .shape = {T, 1}, .data = q, .format = PCAST_F32},
+                               {.rank = 2, .shape = {N, 1}, .data = k, .format = PCAST_F32},
+                               {.rank = 2, .shape = {N, N}, .data = v, .format = PCAST_F32}};
     const pcast_attend attend = {.q = &tensors[0], .k = &tensors[1], .v = &tensors[2]};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (int order = 0; order < 2; order++) {
@@ -331,8 +334,9 @@ static void test_bad_shapes(void **state)
     const pcast_kernel kernel = {.block = 8, .scale = 1};
     const size_t lengths[BATCH] = {38, 1}, starts[] = {0, 3, 2};
     float bad = NAN, zero = 0;
-    const pcast_tensor nan = {.rank = 0, .data = &bad}, nothing = {.rank = 0, .data = &zero};
-    const pcast_tensor wrong = {.rank = 1, .shape = {3}, .data = p.q};
+    const pcast_tensor nan = {.rank = 0, .data = &bad, .format = PCAST_F32},
+                       nothing = {.rank = 0, .data = &zero, .format = PCAST_F32};
+    const pcast_tensor wrong = {.rank = 1, .shape = {3}, .data = p.q, .format = PCAST_F32};
     pcast_error err;
     for (int i = 0; i < 9; i++) {
         static const char *const said[] = {

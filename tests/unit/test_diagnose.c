@@ -42,9 +42,12 @@ static pcast_heads make(void)
             v[h * KEYS * VALUE_DIM + i] =
                 (float)pcast_normal_quantile(test_uniform(&random) + 0x1p-54);
     }
-    tensors[0] = (pcast_tensor){.rank = 3, .shape = {CASES, QUERIES, QUERIES}, .data = q};
-    tensors[1] = (pcast_tensor){.rank = 3, .shape = {CASES, KEYS, QUERIES}, .data = k};
-    tensors[2] = (pcast_tensor){.rank = 3, .shape = {CASES, KEYS, VALUE_DIM}, .data = v};
+    tensors[0] = (pcast_tensor){
+        .rank = 3, .shape = {CASES, QUERIES, QUERIES}, .data = q, .format = PCAST_F32};
+    tensors[1] =
+        (pcast_tensor){.rank = 3, .shape = {CASES, KEYS, QUERIES}, .data = k, .format = PCAST_F32};
+    tensors[2] = (pcast_tensor){
+        .rank = 3, .shape = {CASES, KEYS, VALUE_DIM}, .data = v, .format = PCAST_F32};
     return (pcast_heads){
         .q = &tensors[0], .k = &tensors[1], .v = &tensors[2], .sinks = SINKS, .softmax_scale = 1};
 }
@@ -105,7 +108,8 @@ static void test_scores(void **state)
             for (size_t i = 0; i < QUERIES; i++)
                 scores[(h * QUERIES + i) * KEYS + j] = k[(h * KEYS + j) * QUERIES + i];
     }
-    const pcast_tensor tensor = {.rank = 3, .shape = {CASES, QUERIES, KEYS}, .data = scores};
+    const pcast_tensor tensor = {
+        .rank = 3, .shape = {CASES, QUERIES, KEYS}, .data = scores, .format = PCAST_F32};
     const pcast_run run = {.kernels = &kernel, .kernel_count = 1, .cpu = pcast_cpu_detect()};
     experiment.q = experiment.k = NULL;
     experiment.scores = &tensor;

@@ -121,7 +121,8 @@ static void run_experiments(pcast_summary summaries[2])
     const pcast_run run = {
         .kernels = &kernel, .kernel_count = 1, .threads = 2, .cpu = pcast_cpu_detect()};
     const pcast_synthetic synthetic = {KEYS, 3, 4, 11, 6, deltas, 1, 1, 0, 0};
-    const pcast_tensor tensor = {3, {1, 60, 5}, values + KEYS, PCAST_F32};
+    const pcast_tensor tensor = {
+        .rank = 3, .shape = {1, 60, 5}, .data = values + KEYS, .format = PCAST_F32};
     const pcast_heads heads = {&tensor, &tensor, &tensor, 2, 1, 1e30f, NULL, {0}};
     size_t sinks[2];
     pcast_head head = {.sinks = sinks};

@@ -196,8 +196,9 @@ static void test_heads(void **state)
 {
     (void)state;
     float q[] = {1, 0, 1, 0, -1, 0, -1, 0}, k[] = {0, 5, 9, 5, 1, 5}, v[] = {1, 2, 3};
-    const pcast_tensor tq = {3, {2, 2, 2}, q, PCAST_F32}, tk = {3, {1, 3, 2}, k, PCAST_F32},
-                       tv = {3, {1, 3, 1}, v, PCAST_F32};
+    const pcast_tensor tq = {.rank = 3, .shape = {2, 2, 2}, .data = q, .format = PCAST_F32},
+                       tk = {.rank = 3, .shape = {1, 3, 2}, .data = k, .format = PCAST_F32},
+                       tv = {.rank = 3, .shape = {1, 3, 1}, .data = v, .format = PCAST_F32};
     const pcast_heads experiment = {&tq, &tk, &tv, 1, 1, 1.0f, NULL, {0}};
     const pcast_kernel kernels[] = {{.block = 1, .scale = 1}, {.block = 1, .scale = 256}};
     const pcast_run run = {.kernels = kernels, .kernel_count = 2, .threads = 2};
@@ -250,10 +251,11 @@ static void test_v_range(void **state)
         small[i] = i % (KEYS * DIM) == 5 ? -2.25f : (float)(1 + test_uniform(&random));
         large[i] = by * small[i];
     }
-    const pcast_tensor tq = {3, {HEADS, QUERIES, DIM}, q, PCAST_F32},
-                       tk = {3, {HEADS, KEYS, DIM}, k, PCAST_F32},
-                       tl = {3, {HEADS, KEYS, DIM}, large, PCAST_F32},
-                       ts = {3, {HEADS, KEYS, DIM}, small, PCAST_F32};
+    const pcast_tensor
+        tq = {.rank = 3, .shape = {HEADS, QUERIES, DIM}, .data = q, .format = PCAST_F32},
+        tk = {.rank = 3, .shape = {HEADS, KEYS, DIM}, .data = k, .format = PCAST_F32},
+        tl = {.rank = 3, .shape = {HEADS, KEYS, DIM}, .data = large, .format = PCAST_F32},
+        ts = {.rank = 3, .shape = {HEADS, KEYS, DIM}, .data = small, .format = PCAST_F32};
     for (int n = 0; n < 4; n++)
         assert_int_equal(pcast_kernel_parse(specs[n], &kernels[n], NULL, &err), PCAST_OK);
     const pcast_heads of_large = {&tq, &tk, &tl, 1, 0, 1.0f, NULL, {0}};
@@ -312,18 +314,20 @@ static void test_bad_requests(void **state)
     }
 
     float data[24] = {0};
-    const pcast_tensor good = {3, {1, 4, 2}, data, PCAST_F32};
-    const pcast_tensor flat = {2, {4, 2}, data, PCAST_F32}, wide = {3, {1, 4, 3}, data, PCAST_F32},
-                       three = {3, {3, 4, 2}, data, PCAST_F32},
-                       two = {3, {2, 4, 2}, data, PCAST_F32},
-                       longer = {3, {1, 6, 2}, data, PCAST_F32},
-                       empty = {3, {1, 0, 2}, data, PCAST_F32};
+    const pcast_tensor good = {.rank = 3, .shape = {1, 4, 2}, .data = data, .format = PCAST_F32};
+    const pcast_tensor flat = {.rank = 2, .shape = {4, 2}, .data = data, .format = PCAST_F32},
+                       wide = {.rank = 3, .shape = {1, 4, 3}, .data = data, .format = PCAST_F32},
+                       three = {.rank = 3, .shape = {3, 4, 2}, .data = data, .format = PCAST_F32},
+                       two = {.rank = 3, .shape = {2, 4, 2}, .data = data, .format = PCAST_F32},
+                       longer = {.rank = 3, .shape = {1, 6, 2}, .data = data, .format = PCAST_F32},
+                       empty = {.rank = 3, .shape = {1, 0, 2}, .data = data, .format = PCAST_F32};
     float bad_data[8] = {0, 0, 0, 0, 0, INFINITY, 0, 0};
-    const pcast_tensor bad = {3, {1, 4, 2}, bad_data, PCAST_F32};
+    const pcast_tensor bad = {.rank = 3, .shape = {1, 4, 2}, .data = bad_data, .format = PCAST_F32};
     float nan_data[8] = {0, 0, 0, NAN};
-    const pcast_tensor bad_scores = {3, {1, 2, 4}, nan_data, PCAST_F32},
-                       three_scores = {3, {3, 2, 4}, data, PCAST_F32},
-                       tall = {3, {1, 5, 4}, data, PCAST_F32};
+    const pcast_tensor
+        bad_scores = {.rank = 3, .shape = {1, 2, 4}, .data = nan_data, .format = PCAST_F32},
+        three_scores = {.rank = 3, .shape = {3, 2, 4}, .data = data, .format = PCAST_F32},
+        tall = {.rank = 3, .shape = {1, 5, 4}, .data = data, .format = PCAST_F32};
     const struct {
         pcast_heads experiment;
         const char *said;

@@ -3,7 +3,7 @@
 #include "pcast/tensor.h"
 
 #include "base/bits.h"
-#include "unit.h"
+#include "tensors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,14 +38,14 @@ static void test_dtypes(void **state)
     assert_int_equal(tensor.rank, 3);
     assert_int_equal(tensor.shape[1], 2);
     assert_int_equal(pcast_tensor_size(&tensor), 6);
-    assert_memory_equal(tensor.data, f32, 24);
+    assert_values(&tensor, f32);
     pcast_tensor_free(&tensor);
 
     const uint16_t f16[5] = {0x3C00, 0x0001, 0xFBFF, 0x8000, 0x7C00};
     const float f16_values[5] = {1, 0x1p-24f, -65504, -0.0f, INFINITY};
     size = build(file, 2, "{\"shape\":(5,),'fortran_order':False,'descr':'<f2'}", f16, 10);
     assert_int_equal(pcast_npy_parse(file, size, "a.npy", PCAST_E4M3, &tensor, &err), PCAST_OK);
-    assert_memory_equal(tensor.data, f16_values, 20);
+    assert_values(&tensor, f16_values);
     pcast_tensor_free(&tensor);
 
     const uint16_t bf16[2] = {0x3F81, 0xC000};
@@ -55,15 +55,15 @@ static void test_dtypes(void **state)
     for (int i = 0; i < 3; i++) {
         size = build(file, 1, descr[i], bf16, 4);
         assert_int_equal(pcast_npy_parse(file, size, "a.npy", PCAST_E4M3, &tensor, &err), PCAST_OK);
-        assert_bits_f32(tensor.data[0], 1.0078125f);
-        assert_bits_f32(tensor.data[1], -2.0f);
+        assert_bits_f32(value_of(&tensor, 0), 1.0078125f);
+        assert_bits_f32(value_of(&tensor, 1), -2.0f);
         assert_int_equal(tensor.format, PCAST_BF16);
         pcast_tensor_free(&tensor);
     }
     size = build(file, 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (), }", f32, 4);
     assert_int_equal(pcast_npy_parse(file, size, "a.npy", PCAST_E4M3, &tensor, &err), PCAST_OK);
     assert_int_equal(tensor.rank, 0);
-    assert_bits_f32(tensor.data[0], 1.0f);
+    assert_bits_f32(value_of(&tensor, 0), 1.0f);
     pcast_tensor_free(&tensor);
 }
 
@@ -95,7 +95,7 @@ static void test_fp8(void **state)
                          PCAST_OK);
         assert_int_equal(tensor.format, cases[i].format);
         for (int n = 0; n < 3; n++)
-            assert_bits_f32(tensor.data[n], cases[i].values[n]);
+            assert_bits_f32(value_of(&tensor, n), cases[i].values[n]);
         pcast_tensor_free(&tensor);
         assert_int_equal(pcast_npy_parse(file, size, "a.npy", PCAST_F16, &tensor, &err),
                          PCAST_ERR_VALUE);

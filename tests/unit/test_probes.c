@@ -180,6 +180,71 @@ static void test_unique(void **state)
     each_problem(check_unique);
 }
 
+/* ---- Codes that probes rely on ---- */
+
+static float p_of(const pcast_problem *problem, size_t key)
+{
+    const double top = exact_score("", problem->q, problem->k, problem->dim);
+    const double raw = exact_score("", problem->q, problem->k + key * problem->dim, problem->dim);
+    return (float)pcast_exp_f64((raw - top) * (double)problem->softmax_scale);
+}
+
+static uint32_t cast(float x)
+{
+    return pcast_encode_f32(PCAST_E4M3, x, (pcast_cast){0});
+}
+
+/* By way of bfloat16 keys 1 to 24 of the table go to the other code with S a power of two, and keys
+ * 25 to 40 with S = 448; each S has subnormal codes, and a cast toward zero changes a third of
+ * all. */
+static void check_table(const pcast_problem *problem, float scale)
+{
+    const int of_448 = scale > 256;
+    size_t subnormal = 0, lowered = 0;
+    for (size_t j = 0; j < problem->keys; j++) {
+        const float x = p_of(problem, j) * scale;
+        const uint32_t narrow = pcast_encode_f32(PCAST_BF16, x, (pcast_cast){0});
+        const int moved = cast(pcast_decode_f32(PCAST_BF16, narrow)) != cast(x);
+        if (of_448 ? j >= 25 && j <= 40 : j >= 1 && j <= 24)
+            assert_true(moved);
+        subnormal += cast(x) > 0 && cast(x) < pcast_format_least_normal(PCAST_E4M3);
+        lowered += pcast_decode_f32(PCAST_E4M3, cast(x)) > x;
+    }
+    if (subnormal < (of_448 ? 4 : 7) || lowered < problem->keys / 3)
+        fail_msg("dim %zu, S = %g: %zu subnormal codes, %zu above P", problem->dim, (double)scale,
+                 subnormal, lowered);
+}
+
+static void test_table_codes(void **state)
+{
+    (void)state;
+    static const float scales[] = {1, 16, 256, 447.889862f, 448};
+    for (size_t d = 0; d < DIMS; d++) {
+        pcast_problem problem;
+        pcast_error err;
+        assert_int_equal(pcast_probe_find("cast-table")->build(&problem, dims[d], &err), PCAST_OK);
+        for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++)
+            check_table(&problem, scales[s]);
+        pcast_problem_free(&problem);
+    }
+}
+
+/* Of 32 keys only the first of either 16 share a code. */
+static void test_layout_codes(void **state)
+{
+    (void)state;
+    for (size_t d = 0; d < DIMS; d++) {
+        pcast_problem problem;
+        pcast_error err;
+        assert_int_equal(pcast_probe_find("v-layout")->build(&problem, dims[d], &err), PCAST_OK);
+        for (size_t j = 0; j < problem.keys; j++)
+            for (size_t i = j / 32 * 32; i < j; i++)
+                assert_int_equal(cast(p_of(&problem, i)) == cast(p_of(&problem, j)),
+                                 i % 16 == 0 && j % 16 == 0);
+        pcast_problem_free(&problem);
+    }
+}
+
 /* ---- Problems ---- */
 
 static int same(const void *a, const void *b, size_t bytes)
@@ -295,9 +360,10 @@ static void test_references(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_problem),    cmocka_unit_test(test_table),
-        cmocka_unit_test(test_references), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_scores),     cmocka_unit_test(test_unique),
+        cmocka_unit_test(test_problem),     cmocka_unit_test(test_table),
+        cmocka_unit_test(test_references),  cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_scores),      cmocka_unit_test(test_unique),
+        cmocka_unit_test(test_table_codes), cmocka_unit_test(test_layout_codes),
         cmocka_unit_test(test_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

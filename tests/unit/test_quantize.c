@@ -93,6 +93,8 @@ enum { Q_SIZE = ROWS * DIM, K_SIZE = 2 * KV_HEADS * TOKENS * DIM };
 
 typedef struct problem {
     float q[Q_SIZE], k[K_SIZE], v[K_SIZE];
+    uint8_t codes[Q_SIZE]; /* of the tensor that is stored in 8 bits */
+    uint16_t halves[3][Q_SIZE];
     pcast_tensor tensors[3];
     pcast_attend attend;
 } problem;
@@ -154,10 +156,11 @@ static void test_scales_by_head(void **state)
     pcast_tensor by_head[3];
     make(&p);
     make(&given);
+    float *const data[] = {given.q, given.k, given.v};
     for (int i = 0; i < 3; i++) {
         const size_t heads = p.tensors[i].shape[1], count = TOKENS * DIM;
         for (size_t h = 0; h < 2 * heads; h++) {
-            float *x = given.tensors[i].data + h * count, amax = 0;
+            float *x = data[i] + h * count, amax = 0;
             for (size_t e = 0; e < count; e++)
                 amax = fabsf(x[e]) > amax ? fabsf(x[e]) : amax;
             descales[i][h] = amax / 448;
@@ -166,7 +169,8 @@ static void test_scales_by_head(void **state)
                     pcast_decode_f32(PCAST_E4M3, pcast_encode_f32(PCAST_E4M3, x[e] / descales[i][h],
                                                                   (pcast_cast){0}));
         }
-        by_head[i] = (pcast_tensor){.rank = 2, .shape = {2, heads}, .data = descales[i]};
+        by_head[i] = (pcast_tensor){
+            .rank = 2, .shape = {2, heads}, .data = descales[i], .format = PCAST_F32};
     }
     given.attend.prepare = 0;
     given.attend.q_descale = &by_head[0];
@@ -286,9 +290,9 @@ static void test_channels_round_once(void **state)
 static void store_in_8_bits(problem *p, int which)
 {
     const size_t count = which == 0 ? Q_SIZE : K_SIZE;
-    for (size_t i = 0; i < count; i++)
-        p->tensors[which].data[i] = pcast_decode_f32(
-            PCAST_E4M3, pcast_encode_f32(PCAST_E4M3, p->tensors[which].data[i], (pcast_cast){0}));
+    pcast_encode_array(PCAST_E4M3, p->codes, p->tensors[which].data, count, (pcast_cast){0},
+                       pcast_cpu_detect());
+    p->tensors[which].data = p->codes;
     p->tensors[which].format = PCAST_E4M3;
 }
 
@@ -299,7 +303,7 @@ static void test_given_inputs_stay(void **state)
     static problem p;
     static outcome asked, plain, other;
     float two = 2;
-    const pcast_tensor descale = {.rank = 0, .data = &two};
+    const pcast_tensor descale = {.rank = 0, .data = &two, .format = PCAST_F32};
     const char *const all = "paper:qkv=e4m3;block=16;lse=e;k_mean=yes;rotation=yes";
     for (int n = 0; n < 4; n++) {
         make(&p);
@@ -323,13 +327,66 @@ static void test_given_inputs_stay(void **state)
     }
 }
 
+/* Rounds the inputs to float16 and stores them so in other[], token by token with `turned`. */
+static void store_in_16_bits(problem *p, problem *other, int turned)
+{
+    float *const data[] = {p->q, p->k, p->v};
+    for (int i = 0; i < 3; i++) {
+        const size_t heads = p->tensors[i].shape[1], count = 2 * heads * TOKENS * DIM;
+        pcast_tensor *stored = &other->tensors[i];
+        for (size_t e = 0; e < count; e++) {
+            const size_t c = e % DIM, t = e / DIM % TOKENS, h = e / DIM / TOKENS;
+            const size_t at = ((h / heads * TOKENS + t) * heads + h % heads) * DIM + c;
+            const uint16_t half =
+                (uint16_t)pcast_encode_f32(PCAST_F16, data[i][e], (pcast_cast){0});
+            data[i][e] = pcast_decode_f32(PCAST_F16, half);
+            other->halves[i][turned ? at : e] = half;
+        }
+        stored->data = other->halves[i];
+        stored->format = PCAST_F16;
+        stored->shape[1] = turned ? TOKENS : heads;
+        stored->shape[2] = turned ? heads : TOKENS;
+    }
+    other->attend.layout = turned ? PCAST_LAYOUT_BTHD : PCAST_LAYOUT_BHTD;
+}
+
+/* How numbers are stored does not matter, quantised or not. */
+static void test_storage(void **state)
+{
+    (void)state;
+    static problem p, stored;
+    static outcome expected, got;
+    static const char *const specs[] = {
+        "paper:qkv=e4m3;block=16;lse=e;k_mean=yes;rotation=yes;q_scale=tensor;v_scale=tensor",
+        "paper:qkv=e4m3;block=16;lse=e;q_scale=kv_head;k_scale=head;v_scale=head",
+        "paper:qkv=e5m2;block=16;lse=2;q_scale=block;k_scale=block;scale_rows=8;rotation=yes",
+        "paper:qkv=int8;block=16;lse=e;q_scale=token;k_scale=token;k_mean=yes",
+        "sage2-fp32:lse=e",
+        "fa3:lse=e",
+    };
+    for (size_t i = 0; i < 2 * sizeof specs / sizeof specs[0]; i++)
+        for (int turned = 0; turned < 2; turned++) {
+            make(&p);
+            make(&stored);
+            store_in_16_bits(&p, &stored, turned);
+            p.attend.prepare = stored.attend.prepare = i % 2 == 0;
+            run(&p.attend, specs[i / 2], &expected);
+            run(&stored.attend, specs[i / 2], &got);
+            assert_memory_equal(got.lse, expected.lse, sizeof got.lse);
+            if (!turned)
+                assert_memory_equal(got.o, expected.o, sizeof got.o);
+            for (int h = 0; h < 2 * HEADS; h++)
+                assert_bits_f64(got.heads[h].summary.mse, expected.heads[h].summary.mse);
+        }
+}
+
 /* A shift of all scores that a soft cap or a learned sink would see is refused, for that reason. */
 static void test_mean_refused(void **state)
 {
     (void)state;
     static problem p;
     static float logits[HEADS];
-    const pcast_tensor sinks = {.rank = 1, .shape = {HEADS}, .data = logits};
+    const pcast_tensor sinks = {.rank = 1, .shape = {HEADS}, .data = logits, .format = PCAST_F32};
     static const struct {
         const char *spec;
         int given;
@@ -418,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_channels_round_once),
         cmocka_unit_test(test_given_inputs_stay),
+        cmocka_unit_test(test_storage),
         cmocka_unit_test(test_mean_refused),
         cmocka_unit_test(test_stages_add_up),
     };

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pcast golden check: a kernel's answers to a suite, judged. */
+#include "golden_check.h"
+
+#include "pcast/golden_simulate.h"
+#include "pcast/tensor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct check_options {
+    const char *name, *folder, *outputs, *spec, *csv, *junit;
+    golden_declared declared;
+    cli_list probes; /* none: all */
+} check_options;
+
+enum { KEY_OUTPUTS = 0x100, KEY_KERNEL, KEY_UNKNOWN, KEY_PROBE, KEY_CSV, KEY_JUNIT };
+
+static const struct argp_option check_argp_options[] = {
+    {"outputs", KEY_OUTPUTS, "DIR", 0,
+     "what the kernel gave: ID_o.npy and ID_lse.npy, or ID.safetensors with o and lse", 0},
+    {"kernel", KEY_KERNEL, "SPEC", 0,
+     "what is known of the kernel: NAME[:field=value;...] (the suite's declaration, else nothing)",
+     0},
+    {"unknown", KEY_UNKNOWN, "FIELD,...", 0, "fields of --kernel that are not known after all", 0},
+    {"probe", KEY_PROBE, "ID,...", 0, "only these problems (all)", 0},
+    {"csv", KEY_CSV, "FILE", 0, "one row a problem; - is stdout, in place of the summary", 0},
+    {"junit", KEY_JUNIT, "FILE", 0, "JUnit XML, one test case a problem", 0},
+    {"help", 'h', NULL, 0, "print this help", -1},
+    {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    check_options *options = state->input;
+    switch (key) {
+    case KEY_OUTPUTS:
+        options->outputs = arg;
+        return 0;
+    case KEY_KERNEL:
+        options->spec = arg;
+        return 0;
+    case KEY_UNKNOWN:
+        return golden_take_unknown(arg, &options->declared.unknown, state);
+    case KEY_PROBE:
+        return golden_take_probes(arg, &options->probes, state);
+    case KEY_CSV:
+        options->csv = arg;
+        return 0;
+    case KEY_JUNIT:
+        options->junit = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->folder != NULL)
+            return ARGP_ERR_UNKNOWN;
+        options->folder = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->folder == NULL)
+            return cli_bad(state, "a suite's folder is needed");
+        if (options->outputs == NULL)
+            return cli_bad(state, "--outputs: needed, the folder of the kernel's answers");
+        if (options->declared.unknown != 0 && options->spec == NULL)
+            return cli_bad(state, "--unknown: names fields of --kernel, which is not given");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp check_argp = {
+    .options = check_argp_options,
+    .parser = parse_option,
+    .args_doc = "DIR",
+    .doc = "Judges what a kernel answered to the suite in DIR: exact (the one answer there is, to "
+           "the bit), "
+           "admissible (within bounds that follow from what is known of the kernel), or defective, "
+           "with the fault that explains it. Exits with 1 if anything is defective or malformed."
+           "\vExamples:\n"
+           "  pcast golden check suite --outputs out\n"
+           "  pcast golden check suite --outputs out --kernel fa3 --unknown block --junit fa3.xml",
+};
+
+/* ---- One problem ---- */
+
+static int join(char *text, size_t size, const char *folder, const char *id, const char *ending)
+{
+    return snprintf(text, size, "%s/%s%s", folder, id, ending) < (int)size;
+}
+
+/* Reads a tensor of so many elements in the last dimension's order of `shape`. */
+static pcast_status read_output(const char *path, const char *name, const size_t *shape,
+                                size_t rank, float **values, pcast_error *err)
+{
+    pcast_tensor tensor;
+    pcast_status status = pcast_tensor_read(path, name, PCAST_E4M3, &tensor, err);
+    if (status != PCAST_OK)
+        return status;
+    int same = tensor.rank == rank;
+    for (size_t i = 0; same && i < rank; i++)
+        same = tensor.shape[i] == shape[i];
+    if (same) {
+        *values = cli_alloc(pcast_tensor_size(&tensor), sizeof **values);
+        pcast_tensor_get(&tensor, 0, pcast_tensor_size(&tensor), *values);
+    } else {
+        int length = snprintf(err->text, sizeof err->text, "%s: shape [", path);
+        for (size_t i = 0; i < tensor.rank; i++)
+            length += snprintf(err->text + length, sizeof err->text - (size_t)length, "%s%zu",
+                               i > 0 ? ", " : "", tensor.shape[i]);
+        length += snprintf(err->text + length, sizeof err->text - (size_t)length, "], expected [");
+        for (size_t i = 0; i < rank; i++)
+            length += snprintf(err->text + length, sizeof err->text - (size_t)length, "%s%zu",
+                               i > 0 ? ", " : "", shape[i]);
+        snprintf(err->text + length, sizeof err->text - (size_t)length, "]");
+        status = PCAST_ERR_INPUT;
+    }
+    pcast_tensor_free(&tensor);
+    return status;
+}
+
+/* The kernel's files; the outcome is GOLDEN_MISSING where there is no output. */
+static pcast_status read_answer(const char *folder, const pcast_manifest_probe *probe,
+                                golden_outcome *outcome, float **o, float **lse, pcast_error *err)
+{
+    const size_t shape[] = {probe->batch, probe->heads, probe->queries, probe->dim};
+    char path[4096], lse_path[4096];
+    const char *o_name = NULL, *lse_name = NULL;
+    if (!join(path, sizeof path, folder, probe->id, "_o.npy") ||
+        !join(lse_path, sizeof lse_path, folder, probe->id, "_lse.npy")) {
+        snprintf(err->text, sizeof err->text, "%.64s: path is too long", folder);
+        return PCAST_ERR_INPUT;
+    }
+    if (access(path, F_OK) != 0) {
+        join(path, sizeof path, folder, probe->id, ".safetensors");
+        memcpy(lse_path, path, sizeof path);
+        o_name = "o";
+        lse_name = "lse";
+    }
+    if (access(path, F_OK) != 0) {
+        outcome->verdict = GOLDEN_MISSING;
+        return PCAST_OK;
+    }
+    pcast_status status = read_output(path, o_name, shape, 4, o, err);
+    if (status != PCAST_OK || (lse_name == NULL && access(lse_path, F_OK) != 0))
+        return status;
+    return read_output(lse_path, lse_name, shape, 3, lse, err);
+}
+
+/* Are they the very bits that the declared kernel writes, with either semantics? */
+static int is_simulated(const pcast_problem *problem, const golden_declared *declared,
+                        const float *o, const float *lse)
+{
+    const size_t rows = pcast_problem_rows(problem), size = rows * problem->dim;
+    float *simulated = cli_alloc(size, sizeof *simulated);
+    float *simulated_lse = cli_alloc(rows, sizeof *simulated_lse);
+    int same = 0;
+    for (int semantics = 0; !same && !declared->nothing && semantics < 2; semantics++) {
+        pcast_kernel kernel = declared->kernel;
+        pcast_error err;
+        kernel.semantics = (pcast_semantics)semantics;
+        if (pcast_golden_simulate(problem, &kernel, pcast_cpu_detect(), simulated, simulated_lse,
+                                  &err) != PCAST_OK)
+            continue;
+        same = memcmp(simulated, o, size * sizeof *o) == 0 &&
+               (lse == NULL || memcmp(simulated_lse, lse, rows * sizeof *lse) == 0);
+    }
+    free(simulated);
+    free(simulated_lse);
+    return same;
+}
+
+static golden_outcome judge(const check_options *options, const pcast_manifest_probe *probe)
+{
+    golden_outcome outcome = {.probe = probe};
+    pcast_problem problem = {0};
+    pcast_error err = {""};
+    float *o = NULL, *lse = NULL;
+    pcast_status status = pcast_manifest_load_problem(options->folder, probe, &problem, &err);
+    if (status == PCAST_OK)
+        status = read_answer(options->outputs, probe, &outcome, &o, &lse, &err);
+    if (status == PCAST_OK && outcome.verdict != GOLDEN_MISSING) {
+        const pcast_answer answer = {o, lse};
+        const pcast_declaration declaration = golden_declaration(&options->declared);
+        status = pcast_judge(&problem, pcast_probe_find(probe->id), &declaration, &answer,
+                             &outcome.judgement, &err);
+        outcome.verdict = outcome.judgement.verdict == PCAST_VERDICT_EXACT ? GOLDEN_EXACT
+                          : outcome.judgement.verdict == PCAST_VERDICT_ADMISSIBLE
+                              ? GOLDEN_ADMISSIBLE
+                              : GOLDEN_DEFECTIVE;
+        if (status == PCAST_OK && outcome.verdict == GOLDEN_ADMISSIBLE &&
+            is_simulated(&problem, &options->declared, o, lse))
+            outcome.verdict = GOLDEN_EXACT;
+    }
+    if (status != PCAST_OK) {
+        outcome.verdict = GOLDEN_MALFORMED;
+        snprintf(outcome.message, sizeof outcome.message, "%s", err.text);
+    }
+    free(o);
+    free(lse);
+    pcast_problem_free(&problem);
+    return outcome;
+}
+
+/* ---- The whole suite ---- */
+
+static int is_chosen(const cli_list *probes, const char *id)
+{
+    for (size_t i = 0; i < probes->count; i++)
+        if (strcmp(probes->items[i], id) == 0)
+            return 1;
+    return probes->count == 0;
+}
+
+/* The declaration: the options', else the suite's. */
+static int resolve_declaration(check_options *options, const pcast_manifest *manifest)
+{
+    golden_declared *declared = &options->declared;
+    pcast_error err;
+    declared->spec = options->spec != NULL ? options->spec : manifest->spec;
+    if (options->spec == NULL)
+        declared->unknown = manifest->unknown;
+    declared->nothing = declared->spec == NULL;
+    if (declared->nothing)
+        return EXIT_OK;
+    if (pcast_kernel_parse(declared->spec, &declared->kernel, NULL, &err) != PCAST_OK)
+        return cli_fail(EXIT_USAGE, options->name, "--kernel %s: %s", declared->spec, err.text);
+    return cli_check_kernel(options->name, "--kernel", declared->spec, &declared->kernel);
+}
+
+static int write_reports(const check_options *options, const golden_report *report)
+{
+    const struct {
+        const char *path;
+        void (*write)(FILE *, const golden_report *);
+    } files[] = {
+        {options->csv, golden_report_csv},
+        {options->junit, golden_report_junit},
+        {options->csv != NULL && strcmp(options->csv, "-") == 0 ? NULL : "-", golden_report_text},
+    };
+    cli_output outputs[3];
+    size_t count = 0;
+    for (size_t i = 0; i < 3; i++) {
+        pcast_error err;
+        if (files[i].path == NULL)
+            continue;
+        if (cli_output_open(&outputs[count], files[i].path, &err) != PCAST_OK) {
+            while (count > 0)
+                cli_output_abandon(&outputs[--count]);
+            return cli_fail(EXIT_OUTPUT, options->name, "%s", err.text);
+        }
+        files[i].write(outputs[count++].stream, report);
+    }
+    return cli_outputs_finish(outputs, count, EXIT_OK, options->name);
+}
+
+static int run(check_options *options, const pcast_manifest *manifest)
+{
+    int code = resolve_declaration(options, manifest);
+    if (code != EXIT_OK)
+        return code;
+    for (size_t i = 0; i < options->probes.count; i++)
+        if (pcast_manifest_find(manifest, options->probes.items[i]) == NULL)
+            return cli_fail(EXIT_USAGE, options->name, "--probe: the suite has no '%s'",
+                            options->probes.items[i]);
+    golden_report report = {.declared = &options->declared,
+                            .outcomes = cli_alloc(manifest->count, sizeof *report.outcomes)};
+    for (size_t i = 0; i < manifest->count; i++)
+        if (is_chosen(&options->probes, manifest->probes[i].id))
+            report.outcomes[report.count++] = judge(options, &manifest->probes[i]);
+    size_t counts[GOLDEN_VERDICTS];
+    golden_report_count(&report, counts);
+    if (counts[GOLDEN_MISSING] == report.count)
+        code = cli_fail(EXIT_INPUT, options->name, "%s: no output of any of the suite's problems",
+                        options->outputs);
+    else
+        code = write_reports(options, &report);
+    if (code == EXIT_OK && counts[GOLDEN_DEFECTIVE] + counts[GOLDEN_MALFORMED] > 0)
+        code = EXIT_DIFFERENT;
+    free(report.outcomes);
+    return code;
+}
+
+int golden_check(int argc, char **argv)
+{
+    check_options options = {.name = argv[0]};
+    pcast_manifest manifest = {0};
+    pcast_error err = {""};
+    const int parsed = cli_parse(&check_argp, argc, argv, &options);
+    int code = parsed < 0 ? EXIT_OK : parsed;
+    if (parsed == EXIT_OK) {
+        const pcast_status status = pcast_manifest_read(options.folder, &manifest, &err);
+        code = status == PCAST_OK ? run(&options, &manifest)
+                                  : cli_fail(cli_exit_code(status), options.name, "%s", err.text);
+    }
+    pcast_manifest_free(&manifest);
+    cli_list_free(&options.probes);
+    return code;
+}
