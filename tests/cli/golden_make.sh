@@ -34,7 +34,7 @@ t sh -c 'pcast diff a/probes/learned-sink/q.npy a/probes/learned-sink.safetensor
 
 # A suite with fewer probes and nothing declared takes its place.
 t pcast golden make a --probe head-map
-t sh -c 'grep "\"id\"\|\"kernel\"\|\"unknown\"\|\"dim\"" a/manifest.json'
+t sh -c 'grep "^      \"id\"\|\"kernel\"\|\"unknown\"\|\"dim\"" a/manifest.json'
 # What was left by one that did not end may be written again.
 rm a/manifest.json
 t pcast golden make a --probe head-map

@@ -13,8 +13,13 @@ static pcast_status copy(const pcast_tensor *tensor, const char *npy, const char
     if (values == NULL)
         return PCAST_ERR_MEMORY;
     pcast_tensor_get(tensor, 0, count, values);
-    const pcast_entry both[2] = {{"one", PCAST_E4M3, 1, one_shape, &one},
-                                 {"t", tensor->format, tensor->rank, tensor->shape, values}};
+    const pcast_entry both[2] = {
+        {.name = "one", .format = PCAST_E4M3, .rank = 1, .shape = one_shape, .data = &one},
+        {.name = "t",
+         .format = tensor->format,
+         .rank = tensor->rank,
+         .shape = tensor->shape,
+         .data = values}};
     FILE *first = fopen(npy, "wb"), *second = fopen(safetensors, "wb");
     if (first == NULL || second == NULL)
         return PCAST_ERR_OUTPUT;
