@@ -115,15 +115,34 @@ size_t golden_fault_classes(const pcast_probe *probe, const char *classes[PCAST_
     return count;
 }
 
+pcast_status golden_margin(const pcast_probe *probe, const pcast_problem *problem,
+                           const pcast_fault *fault, double *margin, pcast_error *err)
+{
+    pcast_declaration declaration = {.unknown = 0};
+    pcast_status status = pcast_kernel_parse(probe->reference, &declaration.kernel, NULL, err);
+    if (status == PCAST_OK)
+        status = pcast_separation(problem, &declaration, fault, margin, err);
+    if (status != PCAST_OK || *margin >= GOLDEN_MARGIN)
+        return status;
+    snprintf(err->text, sizeof err->text, "%s: too loose for %s: margin %.3g on %s", probe->id,
+             fault->id, *margin, probe->reference);
+    return PCAST_ERR_VALUE;
+}
+
 typedef struct probes_options {
     const char *name, *output;
     unsigned long long dim;
+    int faults;
 } probes_options;
 
-enum { KEY_DIM = 0x100 };
+enum { KEY_DIM = 0x100, KEY_FAULTS };
 
 static const struct argp_option probes_argp_options[] = {
     {"dim", KEY_DIM, "NUMBER", 0, "channels of a head: 64, 128 (default) or 256", 0},
+    {"faults", KEY_FAULTS, NULL, 0,
+     "one row for each fault of a problem, with the margin: how far the fault moves the answer, "
+     "over the width of what is legitimate, on the reference kernel",
+     0},
     {"output", 'o', "FILE", 0, "write FILE; - is stdout", 0},
     {"help", 'h', NULL, 0, "print this help", -1},
     {0},
@@ -135,6 +154,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_DIM:
         return golden_take_dim(arg, &options->dim, state);
+    case KEY_FAULTS:
+        options->faults = 1;
+        return 0;
     case 'o':
         options->output = arg;
         return 0;
@@ -150,27 +172,43 @@ static const struct argp probes_argp = {
            "it finds, sizes.",
 };
 
-static pcast_status write_row(csv_writer *csv, const pcast_probe *probe, size_t dim,
-                              pcast_error *err)
+static void write_row(csv_writer *csv, const pcast_probe *probe, const pcast_problem *problem)
 {
-    pcast_problem problem = {0};
     const char *classes[PCAST_PROBE_FAULTS];
     char text[512] = "";
     const size_t count = golden_fault_classes(probe, classes);
     for (size_t i = 0; i < count; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i > 0 ? " " : "",
                  classes[i]);
-    const pcast_status status = probe->build(&problem, dim, err);
     csv_text(csv, probe->id);
     csv_text(csv, probe->title);
     csv_text(csv, text);
-    csv_count(csv, problem.batch);
-    csv_count(csv, problem.heads);
-    csv_count(csv, problem.kv_heads);
-    csv_count(csv, problem.queries);
-    csv_count(csv, problem.keys);
+    csv_count(csv, problem->batch);
+    csv_count(csv, problem->heads);
+    csv_count(csv, problem->kv_heads);
+    csv_count(csv, problem->queries);
+    csv_count(csv, problem->keys);
     csv_end(csv);
-    pcast_problem_free(&problem);
+}
+
+static pcast_status write_faults(csv_writer *csv, const pcast_probe *probe,
+                                 const pcast_problem *problem, pcast_error *err)
+{
+    pcast_status status = PCAST_OK;
+    for (int i = 0; status == PCAST_OK && i < PCAST_PROBE_FAULTS && probe->faults[i] != NULL; i++) {
+        const pcast_fault *fault = pcast_fault_find(probe->faults[i]);
+        char text[32];
+        double margin;
+        status = golden_margin(probe, problem, fault, &margin, err);
+        snprintf(text, sizeof text, "%.3g", margin);
+        csv_text(csv, probe->id);
+        csv_text(csv, fault->id);
+        csv_text(csv, fault->fault_class);
+        csv_text(csv, probe->reference);
+        csv_text(csv, text);
+        csv_text(csv, fault->title);
+        csv_end(csv);
+    }
     return status;
 }
 
@@ -178,6 +216,8 @@ int golden_probes(int argc, char **argv)
 {
     static const char *const columns[] = {"id",    "title",    "fault_classes", "batch",
                                           "heads", "kv_heads", "queries",       "keys"};
+    static const char *const fault_columns[] = {"probe",     "fault",  "fault_class",
+                                                "reference", "margin", "title"};
     probes_options options = {.name = argv[0], .dim = GOLDEN_DIM};
     pcast_error err = {""};
     cli_output output;
@@ -188,9 +228,20 @@ int golden_probes(int argc, char **argv)
         return cli_fail(EXIT_OUTPUT, options.name, "%s", err.text);
     csv_writer csv = {.stream = output.stream};
     pcast_status status = PCAST_OK;
-    csv_names(&csv, columns, sizeof columns / sizeof columns[0]);
-    for (size_t i = 0; status == PCAST_OK && i < pcast_probe_count(); i++)
-        status = write_row(&csv, pcast_probe_at(i), options.dim, &err);
+    if (options.faults)
+        csv_names(&csv, fault_columns, sizeof fault_columns / sizeof fault_columns[0]);
+    else
+        csv_names(&csv, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; status == PCAST_OK && i < pcast_probe_count(); i++) {
+        const pcast_probe *probe = pcast_probe_at(i);
+        pcast_problem problem = {0};
+        status = probe->build(&problem, options.dim, &err);
+        if (status == PCAST_OK && options.faults)
+            status = write_faults(&csv, probe, &problem, &err);
+        else if (status == PCAST_OK)
+            write_row(&csv, probe, &problem);
+        pcast_problem_free(&problem);
+    }
     int code = EXIT_OK;
     if (status != PCAST_OK)
         code = cli_fail(cli_exit_code(status), options.name, "%s", err.text);

@@ -46,6 +46,12 @@ pcast_status golden_write_runners(const char *folder, pcast_error *err);
 pcast_status golden_write_probe(golden_suite *suite, const pcast_probe *probe, size_t dim,
                                 pcast_manifest_probe *entry, pcast_error *err);
 
+/* How well a problem, which the probe built, separates one of the probe's faults on its reference
+ * kernel. PCAST_ERR_VALUE: less than GOLDEN_MARGIN times what is legitimate. */
+pcast_status golden_margin(const pcast_probe *probe, const pcast_problem *problem,
+                           const pcast_fault *fault, double *margin, pcast_error *err);
+#define GOLDEN_MARGIN 1.5
+
 /* Classes of a probe's faults, each once, into classes; returns how many. */
 size_t golden_fault_classes(const pcast_probe *probe, const char *classes[PCAST_PROBE_FAULTS]);
 

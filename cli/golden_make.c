@@ -11,15 +11,18 @@ typedef struct make_options {
     uint64_t unknown; /* of its fields */
     unsigned long long dim;
     cli_list probes; /* none: all */
+    int large;
     pcast_cpu cpu;
 } make_options;
 
-enum { KEY_DIM = 0x100, KEY_PROBE, KEY_KERNEL, KEY_UNKNOWN, KEY_CPU };
+enum { KEY_DIM = 0x100, KEY_PROBE, KEY_LARGE, KEY_KERNEL, KEY_UNKNOWN, KEY_CPU };
 
 static const struct argp_option make_argp_options[] = {
     {"dim", KEY_DIM, "NUMBER", 0, "channels of a head: 64, 128 (default) or 256", 0},
     {"probe", KEY_PROBE, "ID,...", 0,
      "only these problems; may be repeated (all; pcast golden probes lists them)", 0},
+    {"large", KEY_LARGE, NULL, 0,
+     "also those whose K and V take gigabytes where the kernel runs (index-overflow)", 0},
     {"kernel", KEY_KERNEL, "SPEC", 0,
      "what is known of the kernel that will be checked: NAME[:field=value;...]", 0},
     {"unknown", KEY_UNKNOWN, "FIELD,...", 0, "fields of --kernel that are not known after all", 0},
@@ -37,6 +40,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return golden_take_dim(arg, &options->dim, state);
     case KEY_PROBE:
         return golden_take_probes(arg, &options->probes, state);
+    case KEY_LARGE:
+        options->large = 1;
+        return 0;
     case KEY_KERNEL:
         options->spec = arg;
         if (pcast_kernel_parse(arg, &options->kernel, NULL, &err) != PCAST_OK)
@@ -79,7 +85,7 @@ static int is_wanted(const make_options *options, const pcast_probe *probe)
     for (size_t i = 0; i < options->probes.count; i++)
         if (strcmp(options->probes.items[i], probe->id) == 0)
             return 1;
-    return options->probes.count == 0;
+    return options->probes.count == 0 && (options->large || !probe->large);
 }
 
 static pcast_status write_manifest(const golden_suite *suite, pcast_error *err)

@@ -66,15 +66,29 @@ static void write_finding(FILE *stream, const golden_outcome *outcome)
             found->elements);
 }
 
+static void write_declared(FILE *stream, const golden_declared *declared)
+{
+    const char *before = "; not known: ";
+    if (declared->nothing) {
+        fprintf(stream, "nothing is known of the kernel: S may be anything from 1 to 448, in any "
+                        "order of blocks; --kernel says more\n");
+        return;
+    }
+    fprintf(stream, "judged as %s", declared->spec);
+    for (int field = 0; field < PCAST_FIELD_COUNT; field++) {
+        if ((declared->unknown & UINT64_C(1) << field) == 0)
+            continue;
+        fprintf(stream, "%s%s", before, pcast_field_name((pcast_field)field));
+        before = ", ";
+    }
+    fputc('\n', stream);
+}
+
 void golden_report_text(FILE *stream, const golden_report *report)
 {
     size_t counts[GOLDEN_VERDICTS];
     golden_report_count(report, counts);
-    if (report->declared->nothing)
-        fprintf(stream, "nothing is known of the kernel: S may be anything from 1 to 448, in any "
-                        "order of blocks; --kernel says more\n");
-    else
-        fprintf(stream, "judged as %s\n", report->declared->spec);
+    write_declared(stream, report->declared);
     for (size_t i = 0; i < report->count; i++) {
         const golden_outcome *outcome = &report->outcomes[i];
         fprintf(stream, "%-10s  %s\n", verdict_names[outcome->verdict], outcome->probe->id);

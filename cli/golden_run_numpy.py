@@ -37,6 +37,15 @@ def f(q, k, v, *, softmax_scale, mask, window_left, window_right, kv_lengths, q_
     return o, lse
 
 
+def with_room(x, tokens):
+    """Room for so many tokens, of which the kernel must read no more than kv_lengths says."""
+    if tokens == x.shape[2]:
+        return x
+    room = np.zeros((*x.shape[:2], tokens, x.shape[3]), x.dtype)
+    room[:, :, : x.shape[2]] = x
+    return room
+
+
 def save(path, values):
     """uint16 are the bits of bfloat16; float32 holds every other output."""
     path.unlink(missing_ok=True)
@@ -54,6 +63,8 @@ def main():
             inputs.setdefault(name, None)
         for name in "softmax_scale", "mask", "window_left", "window_right":
             inputs[name] = probe[name]
+        for name in "k", "v":
+            inputs[name] = with_room(inputs[name], probe["shape"]["allocated_keys"])
         try:
             o, lse = f(**inputs)
         except NotImplementedError as reason:

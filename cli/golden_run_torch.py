@@ -22,6 +22,15 @@ from my_kernel import f
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
+def with_room(x, tokens):
+    """Room for so many tokens, of which the kernel must read no more than kv_lengths says."""
+    if tokens == x.shape[2]:
+        return x
+    room = torch.zeros((*x.shape[:2], tokens, x.shape[3]), dtype=torch.uint8, device=x.device).view(x.dtype)
+    room[:, :, : x.shape[2]] = x
+    return room
+
+
 def save(path, values):
     path.unlink(missing_ok=True)
     if values is not None:
@@ -37,6 +46,8 @@ def main():
             inputs.setdefault(name, None)
         for name in "softmax_scale", "mask", "window_left", "window_right":
             inputs[name] = probe[name]
+        for name in "k", "v":
+            inputs[name] = with_room(inputs[name], probe["shape"]["allocated_keys"])
         try:
             o, lse = f(**inputs)
         except NotImplementedError as reason:

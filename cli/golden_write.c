@@ -253,19 +253,23 @@ static pcast_status write_expected(golden_suite *suite, const pcast_problem *pro
     return status;
 }
 
-/* What the manifest says of a probe's faults. */
-static void describe_faults(golden_suite *suite, const pcast_probe *probe,
-                            pcast_manifest_probe *entry)
+/* What the manifest says of a probe's faults, each of which the problem must separate. */
+static pcast_status describe_faults(golden_suite *suite, const pcast_probe *probe,
+                                    const pcast_problem *problem, pcast_manifest_probe *entry,
+                                    pcast_error *err)
 {
+    pcast_status status = PCAST_OK;
     entry->fault_classes = keep_array(suite, PCAST_PROBE_FAULTS, sizeof *entry->fault_classes);
     entry->fault_class_count = golden_fault_classes(probe, entry->fault_classes);
     entry->faults = keep_array(suite, PCAST_PROBE_FAULTS, sizeof *entry->faults);
-    for (int i = 0; i < PCAST_PROBE_FAULTS && probe->faults[i] != NULL; i++) {
+    for (int i = 0; status == PCAST_OK && i < PCAST_PROBE_FAULTS && probe->faults[i] != NULL; i++) {
         const pcast_fault *fault = pcast_fault_find(probe->faults[i]);
-        if (fault != NULL)
-            entry->faults[entry->fault_count++] =
-                (pcast_manifest_fault){fault->id, fault->fault_class, fault->title, fault->look};
+        double margin;
+        status = golden_margin(probe, problem, fault, &margin, err);
+        entry->faults[entry->fault_count++] =
+            (pcast_manifest_fault){fault->id, fault->fault_class, fault->title, fault->look};
     }
+    return status;
 }
 
 pcast_status golden_write_probe(golden_suite *suite, const pcast_probe *probe, size_t dim,
@@ -283,11 +287,13 @@ pcast_status golden_write_probe(golden_suite *suite, const pcast_probe *probe, s
                                     .queries = problem.queries,
                                     .keys = problem.keys,
                                     .dim = problem.dim,
+                                    .allocated_keys = problem.allocated_keys,
                                     .softmax_scale = problem.softmax_scale,
                                     .mask = problem.mask,
                                     .window_left = problem.window_left,
                                     .window_right = problem.window_right};
-    describe_faults(suite, probe, entry);
+    if (status == PCAST_OK)
+        status = describe_faults(suite, probe, &problem, entry, err);
     if (status == PCAST_OK)
         status = write_inputs(suite, &problem, entry, err);
     if (status == PCAST_OK)

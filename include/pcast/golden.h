@@ -30,6 +30,9 @@ typedef struct pcast_problem {
     size_t *kv_lengths;                       /* [batch] valid keys; NULL: all. The rest is NaN */
     pcast_mask mask;                          /* aligned to the valid keys */
     size_t window_left, window_right;         /* as in pcast_kernel; 0: none */
+    /* Keys that the kernel's K and V have room for in every sequence, the rest being zero and never
+     * read: more than `keys` only where an index should pass 2^32. */
+    size_t allocated_keys;
 } pcast_problem;
 
 /* Zeroed q, k, v of these sizes, softmax_scale 1 / sqrt(dim) rounded to FP32. PCAST_ERR_MEMORY; to
@@ -84,6 +87,7 @@ typedef struct pcast_probe {
     const char *reference;
     /* Numbers for heads of `dim` channels: 64, 128 or 256. Frees nothing on failure. */
     pcast_status (*build)(pcast_problem *problem, size_t dim, pcast_error *err);
+    int large; /* needs gigabytes where it is run: only on request */
 } pcast_probe;
 
 size_t pcast_probe_count(void);

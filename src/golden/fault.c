@@ -49,6 +49,13 @@ static void choose_sum_of_precast(pcast_kernel *kernel)
     kernel->row_sum = PCAST_ROW_SUM_PRECAST;
 }
 
+static void choose_no_cast(pcast_kernel *kernel)
+{
+    kernel->p_format = PCAST_F32;
+    kernel->accumulator = PCAST_ACCUMULATOR_FP32_FMA;
+    kernel->promotion = PCAST_PROMOTION_NEVER;
+}
+
 static void choose_sentinel_1e5(pcast_kernel *kernel)
 {
     kernel->mask_value = PCAST_MASK_VALUE_1E5;
@@ -394,6 +401,16 @@ static const pcast_fault faults[] = {
      .title = "splits are weighted by their row sums, without their maxima",
      .look = "the weights of the merge: exp(lse - largest lse)",
      .slip = PCAST_SLIP_SPLITS_BY_SUM},
+    {.id = "index-wraps",
+     .fault_class = "index-overflow",
+     .title = "numbers of K and V are counted with 32 bits",
+     .look = "the types of strides and offsets",
+     .misread = pcast_misread_wrapped},
+    {.id = "p-not-cast",
+     .fault_class = "cast",
+     .title = "P is not cast to 8 bits",
+     .look = "the type of P in the product with V: 16 bits or more?",
+     .choose = choose_no_cast},
     {.id = "heads-interleaved",
      .fault_class = "head-map",
      .title = "query head h reads head h mod kv_heads of K and V",

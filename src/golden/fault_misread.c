@@ -291,3 +291,18 @@ int pcast_misread_interleaved_heads(pcast_problem *problem, const pcast_kernel *
     drop(&problem->v_descale);
     return 1;
 }
+
+/* A sequence whose numbers begin at a multiple of 2^32 is taken for the first. */
+int pcast_misread_wrapped(pcast_problem *problem, const pcast_kernel *kernel)
+{
+    const uint64_t apart = (uint64_t)problem->kv_heads * problem->allocated_keys * problem->dim;
+    const size_t size = problem->kv_heads * problem->keys * problem->dim;
+    (void)kernel;
+    for (size_t b = 1; b < problem->batch; b++) {
+        if ((uint32_t)(b * apart) != 0)
+            continue;
+        memcpy(problem->k + b * size, problem->k, size * sizeof *problem->k);
+        memcpy(problem->v + b * size, problem->v, size * sizeof *problem->v);
+    }
+    return 1;
+}

@@ -54,6 +54,7 @@ typedef struct pcast_manifest_probe {
     pcast_manifest_fault *faults;
     size_t fault_count;
     size_t batch, heads, kv_heads, queries, keys, dim;
+    size_t allocated_keys; /* that K and V have room for when the kernel runs */
     float softmax_scale;
     pcast_mask mask;
     size_t window_left, window_right;

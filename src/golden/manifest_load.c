@@ -140,6 +140,7 @@ pcast_status pcast_manifest_load_problem(const char *folder, const pcast_manifes
                                .kv_heads = kv_heads,
                                .queries = probe->queries,
                                .keys = keys,
+                               .allocated_keys = probe->allocated_keys,
                                .dim = probe->dim,
                                .softmax_scale = probe->softmax_scale,
                                .mask = probe->mask,

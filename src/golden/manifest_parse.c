@@ -12,6 +12,7 @@
 
 /* Of a problem's sizes, and of the elements of Q, K and V each. */
 enum { SIZE_MOST = 1 << 24, ELEMENTS_MOST = 1 << 28 };
+#define ALLOCATED_MOST ((size_t)1 << 40)
 
 static void parse_faults(pcast_json_reader *reader, const json_t *object,
                          pcast_manifest_probe *probe)
@@ -52,8 +53,8 @@ static void parse_faults(pcast_json_reader *reader, const json_t *object,
 static void parse_shape(pcast_json_reader *reader, const json_t *object,
                         pcast_manifest_probe *probe)
 {
-    static const char *const keys[] = {"batch", "heads", "kv_heads", "queries",
-                                       "keys",  "dim",   NULL};
+    static const char *const keys[] = {"batch", "heads", "kv_heads",       "queries",
+                                       "keys",  "dim",   "allocated_keys", NULL};
     const json_t *shape = pcast_json_get(reader, object, "shape");
     if (!pcast_json_object(reader, shape, "shape", keys))
         return;
@@ -63,6 +64,7 @@ static void parse_shape(pcast_json_reader *reader, const json_t *object,
     probe->kv_heads = pcast_json_count(reader, shape, "kv_heads", 1, SIZE_MOST);
     probe->queries = pcast_json_count(reader, shape, "queries", 1, SIZE_MOST);
     probe->keys = pcast_json_count(reader, shape, "keys", 1, SIZE_MOST);
+    probe->allocated_keys = pcast_json_count(reader, shape, "allocated_keys", 1, ALLOCATED_MOST);
     probe->dim = pcast_json_count(reader, shape, "dim", 1, PCAST_MANIFEST_DIM_MAX);
     if (reader->status != PCAST_OK)
         return;
@@ -70,6 +72,9 @@ static void parse_shape(pcast_json_reader *reader, const json_t *object,
     if (probe->heads % probe->kv_heads != 0)
         pcast_json_fail(reader, "%zu kv_heads do not divide %zu heads", probe->kv_heads,
                         probe->heads);
+    if (probe->allocated_keys < probe->keys)
+        pcast_json_fail(reader, "%zu allocated_keys for %zu keys", probe->allocated_keys,
+                        probe->keys);
     if (sequences * (double)probe->heads * (double)probe->queries > ELEMENTS_MOST ||
         sequences * (double)probe->kv_heads * (double)probe->keys > ELEMENTS_MOST)
         pcast_json_fail(reader, "more than 2^28 elements");

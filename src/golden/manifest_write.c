@@ -65,10 +65,10 @@ static json_t *expected_of(const pcast_manifest_probe *probe)
 
 static json_t *shape_of(const pcast_manifest_probe *probe)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "batch", (json_int_t)probe->batch, "heads",
-                     (json_int_t)probe->heads, "kv_heads", (json_int_t)probe->kv_heads, "queries",
-                     (json_int_t)probe->queries, "keys", (json_int_t)probe->keys, "dim",
-                     (json_int_t)probe->dim);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "batch", (json_int_t)probe->batch,
+                     "heads", (json_int_t)probe->heads, "kv_heads", (json_int_t)probe->kv_heads,
+                     "queries", (json_int_t)probe->queries, "keys", (json_int_t)probe->keys, "dim",
+                     (json_int_t)probe->dim, "allocated_keys", (json_int_t)probe->allocated_keys);
 }
 
 static json_t *probe_of(const pcast_manifest_probe *probe)

@@ -4,6 +4,8 @@
 
 #include "base/bits.h"
 
+#include <stdlib.h>
+
 /* Equal scores; a quarter of the keys has V = 16, the others 1: the first quarter in the lower half
  * of the channels, the last in the upper. In units of P the heavy quarter sums to 2^14, under which
  * an accumulator of 14 bits cuts 1 off (and 448 of units of 1, cut to steps of 512): 3072 of 19456
@@ -60,6 +62,27 @@ static pcast_status build_head_map(pcast_problem *problem, size_t dim, pcast_err
     return PCAST_OK;
 }
 
+/* Three sequences whose K and V lie 2^31 numbers apart: the third begins at 2^32. */
+enum { INDEX_BATCH = 3, INDEX_KEYS = 64 };
+
+static pcast_status build_index(pcast_problem *problem, size_t dim, pcast_error *err)
+{
+    static const float values[INDEX_BATCH] = {1, 2, -4};
+    pcast_status status = pcast_problem_init(problem, INDEX_BATCH, 1, 1, 1, INDEX_KEYS, dim, err);
+    if (status != PCAST_OK)
+        return status;
+    problem->allocated_keys = ((size_t)1 << 31) / dim;
+    problem->kv_lengths = malloc(INDEX_BATCH * sizeof *problem->kv_lengths);
+    if (problem->kv_lengths == NULL)
+        return pcast_probe_no_memory(err);
+    pcast_probe_ask(problem);
+    for (size_t b = 0; b < INDEX_BATCH; b++) {
+        problem->kv_lengths[b] = INDEX_KEYS;
+        pcast_probe_run(problem, (pcast_probe_keys){b, 0, INDEX_KEYS}, 0, values[b]);
+    }
+    return PCAST_OK;
+}
+
 static const pcast_probe probes[] = {
     {.id = "accumulator-width",
      .title = "heavy values first, many light ones after them",
@@ -85,6 +108,17 @@ static const pcast_probe probes[] = {
      .faults = {"heads-interleaved"},
      .reference = "fa3",
      .build = build_head_map},
+    {.id = "index-overflow",
+     .title = "three sequences of K and V, 2^31 numbers each",
+     .why = "V is one number in each sequence, of which the second begins at number 2^31 and the "
+            "third at 2^32, where an index of 32 bits is negative or 0. Only the first 64 keys "
+            "are valid.",
+     .signature = "O of the third sequence is 1 instead of -4; where indices have a sign, reading "
+                  "fails before.",
+     .faults = {"index-wraps"},
+     .reference = "fa3",
+     .build = build_index,
+     .large = 1},
 };
 
 const pcast_probe_theme pcast_probes_product = {probes, sizeof probes / sizeof probes[0]};

@@ -103,7 +103,7 @@ static const pcast_probe probes[] = {
      .signature =
          "O is 1 in both heads where the row sum adds casts, and 0.95 in one of them where "
          "it adds P before the cast; the log-sum-exp differs by 0.05.",
-     .faults = {"sum-of-cast"},
+     .faults = {"sum-of-cast", "p-not-cast"},
      .reference = "fa3",
      .build = build_sums_of_cast},
     {.id = "sums-of-precast",

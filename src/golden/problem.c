@@ -57,6 +57,7 @@ pcast_status pcast_problem_init(pcast_problem *problem, size_t batch, size_t hea
                                .queries = queries,
                                .keys = keys,
                                .dim = dim,
+                               .allocated_keys = keys,
                                .softmax_scale = (float)(1 / sqrt((double)dim)),
                                .mask = PCAST_MASK_NONE};
     pcast_fpenv_leave(&env);
