@@ -33,6 +33,12 @@ typedef struct pcast_attend {
      * rotated together or not at all. 0: inputs as they are. */
     int prepare;
     unsigned quantised; /* PCAST_STAGE_Q | PCAST_STAGE_K | PCAST_STAGE_V */
+    /* Only O and the log-sum-exp are wanted: no exact attention, summaries are empty. Of each head
+     * every query_step-th query is run, from the first on (0: all); others keep what o and lse
+     * hold.
+     */
+    int outputs_only;
+    size_t query_step;
 } pcast_attend;
 
 /* What the tensors hold, once checked. */

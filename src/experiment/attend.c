@@ -54,6 +54,7 @@ static void load_head(const pcast_attend_runner *self, pcast_attend_space *space
 static void run_head(void *context, int thread, size_t index)
 {
     const pcast_attend_runner *self = context;
+    const pcast_attend *attend = self->attend;
     pcast_attend_space *space = &self->workspaces[thread];
     pcast_attend_head *head = &self->result->heads[index];
     const size_t batch = index / self->shape.heads;
@@ -63,9 +64,11 @@ static void run_head(void *context, int thread, size_t index)
     pcast_attend_plan(self, batch, head->head, &space->plan, NULL);
     load_head(self, space, head);
     pcast_tally tally = {0};
-    for (size_t query = 0; query < head->queries; query++)
+    const size_t step = attend->query_step > 1 ? attend->query_step : 1;
+    for (size_t query = 0; query < head->queries; query += step)
         pcast_attend_query(self, space, head, query, &tally);
-    head->summary = pcast_tally_summary(&tally);
+    if (!attend->outputs_only)
+        head->summary = pcast_tally_summary(&tally);
 }
 
 /* A tensor core multiplies nothing but codes. */

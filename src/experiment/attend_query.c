@@ -18,12 +18,14 @@ typedef struct observation {
     const uint8_t *is_sink;
     const pcast_attend_result *result;
     size_t row;
+    int measured; /* the loss too */
 } observation;
 
 static void observe(void *context, const pcast_tile *tile)
 {
     observation *seen = context;
-    pcast_loss_tile(&seen->meter, tile, seen->is_sink);
+    if (seen->measured)
+        pcast_loss_tile(&seen->meter, tile, seen->is_sink);
     if (seen->result->observer != NULL)
         seen->result->observer(seen->result->observer_context, seen->row, tile);
 }
@@ -156,18 +158,22 @@ void pcast_attend_query(const pcast_attend_runner *self, pcast_attend_space *spa
     load_query(self, space, head, query);
     row_products(self, space, head, query, visible);
 
-    observation seen = {.is_sink = space->is_sink, .result = self->result, .row = place.row};
-    pcast_loss_start(&seen.meter, &self->units, space->parts, space->row.split_max);
+    const int outputs_only = self->attend->outputs_only;
+    observation seen = {.is_sink = space->is_sink,
+                        .result = self->result,
+                        .row = place.row,
+                        .measured = !outputs_only};
+    if (!outputs_only)
+        pcast_loss_start(&seen.meter, &self->units, space->parts, space->row.split_max);
     const float *scores = pcast_plan_scores(plan, space->products + first, visible.count,
                                             space->kernel_scores + first);
     pcast_row_run(&space->row, &row_keys, scores - first,
                   (pcast_values){space->v, plan->by_machine ? space->codes.v : NULL}, observe,
                   &seen, &space->scratch);
     finish_outputs(self, space, head, &place);
-    if (visible.count == 0) {
-        head->empty_rows++;
+    head->empty_rows += visible.count == 0;
+    if (visible.count == 0 || outputs_only)
         return;
-    }
     pcast_reference reference;
     run_reference(self, space, head, visible, &reference);
     const pcast_loss loss = pcast_loss_finish(&seen.meter, &space->row, reference.o);

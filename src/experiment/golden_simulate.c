@@ -88,6 +88,7 @@ pcast_status pcast_golden_simulate(const pcast_problem *problem, const pcast_ker
         .v_descale = problem->v_descale != NULL ? &v_descale : NULL,
         .learned_sink = problem->sink != NULL ? &sink : NULL,
         .softmax_scale = problem->softmax_scale,
+        .outputs_only = 1,
     };
     const pcast_kernel adapted = adapt(kernel, problem);
     const pcast_run run = {.kernels = &adapted, .kernel_count = 1, .threads = 1, .cpu = cpu};
