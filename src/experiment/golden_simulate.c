@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "pcast/attend.h"
+#include "pcast/identify.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,45 +68,57 @@ static pcast_tensor list_of(float *data, size_t count)
     return (pcast_tensor){1, {count}, data, PCAST_F32, NULL};
 }
 
+pcast_sighting pcast_sighting_of(const pcast_problem *problem, pcast_problem_tensors *tensors)
+{
+    const size_t heads = problem->heads, kv_heads = problem->kv_heads;
+    *tensors = (pcast_problem_tensors){
+        .q = heads_of(problem, problem->q, heads, problem->queries),
+        .k = heads_of(problem, problem->k, kv_heads, problem->keys),
+        .v = heads_of(problem, problem->v, kv_heads, problem->keys),
+        .q_descale = list_of(problem->q_descale, kv_heads),
+        .k_descale = list_of(problem->k_descale, kv_heads),
+        .v_descale = list_of(problem->v_descale, kv_heads),
+        .sink = list_of(problem->sink, heads),
+    };
+    return (pcast_sighting){
+        .attend = {.q = &tensors->q,
+                   .k = &tensors->k,
+                   .v = &tensors->v,
+                   .kv_lengths = problem->kv_lengths,
+                   .q_descale = problem->q_descale != NULL ? &tensors->q_descale : NULL,
+                   .k_descale = problem->k_descale != NULL ? &tensors->k_descale : NULL,
+                   .v_descale = problem->v_descale != NULL ? &tensors->v_descale : NULL,
+                   .learned_sink = problem->sink != NULL ? &tensors->sink : NULL,
+                   .softmax_scale = problem->softmax_scale,
+                   .outputs_only = 1},
+        .mask = problem->mask,
+        .window_left = problem->window_left,
+        .window_right = problem->window_right,
+    };
+}
+
 pcast_status pcast_golden_simulate(const pcast_problem *problem, const pcast_kernel *kernel,
                                    pcast_cpu cpu, float *o, float *lse, pcast_error *err)
 {
-    const size_t heads = problem->heads, kv_heads = problem->kv_heads;
-    const pcast_tensor q = heads_of(problem, problem->q, heads, problem->queries);
-    const pcast_tensor k = heads_of(problem, problem->k, kv_heads, problem->keys);
-    const pcast_tensor v = heads_of(problem, problem->v, kv_heads, problem->keys);
-    const pcast_tensor q_descale = list_of(problem->q_descale, kv_heads);
-    const pcast_tensor k_descale = list_of(problem->k_descale, kv_heads);
-    const pcast_tensor v_descale = list_of(problem->v_descale, kv_heads);
-    const pcast_tensor sink = list_of(problem->sink, heads);
-    const pcast_attend attend = {
-        .q = &q,
-        .k = &k,
-        .v = &v,
-        .kv_lengths = problem->kv_lengths,
-        .q_descale = problem->q_descale != NULL ? &q_descale : NULL,
-        .k_descale = problem->k_descale != NULL ? &k_descale : NULL,
-        .v_descale = problem->v_descale != NULL ? &v_descale : NULL,
-        .learned_sink = problem->sink != NULL ? &sink : NULL,
-        .softmax_scale = problem->softmax_scale,
-        .outputs_only = 1,
-    };
+    pcast_problem_tensors tensors;
+    const size_t heads = problem->heads;
+    const pcast_sighting sighting = pcast_sighting_of(problem, &tensors);
     const pcast_kernel adapted = adapt(kernel, problem);
     const pcast_run run = {.kernels = &adapted, .kernel_count = 1, .threads = 1, .cpu = cpu};
     pcast_status status = pcast_kernel_validate(&adapted, err);
     if (status == PCAST_OK)
-        status = check_format(&adapted, &q, "q", err);
+        status = check_format(&adapted, &tensors.q, "q", err);
     if (status == PCAST_OK)
-        status = check_format(&adapted, &k, "k", err);
+        status = check_format(&adapted, &tensors.k, "k", err);
     if (status == PCAST_OK)
-        status = check_format(&adapted, &v, "v", err);
+        status = check_format(&adapted, &tensors.v, "v", err);
     if (status != PCAST_OK)
         return status;
     pcast_attend_head *results = calloc(problem->batch * heads, sizeof *results);
     if (results == NULL)
         return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu heads",
                           problem->batch * heads);
-    status = pcast_attend_run(&attend, &run,
+    status = pcast_attend_run(&sighting.attend, &run,
                               &(pcast_attend_result){.o = o, .lse = lse, .heads = results}, err);
     free(results);
     return status;
