@@ -34,6 +34,7 @@ int cli_compare(int argc, char **argv);
 int cli_diagnose(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_golden(int argc, char **argv);
+int cli_identify(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_kernels(int argc, char **argv);
 int cli_merge(int argc, char **argv);

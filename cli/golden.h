@@ -52,6 +52,12 @@ pcast_status golden_margin(const pcast_probe *probe, const pcast_problem *proble
                            const pcast_fault *fault, double *margin, pcast_error *err);
 #define GOLDEN_MARGIN 1.5
 
+/* A kernel's answer to a probe in its folder of outputs: ID_o.npy and ID_lse.npy, or ID.safetensors
+ * with o and lse; free both. *o is NULL where there is none, *lse where it is left out.
+ * PCAST_ERR_INPUT: unreadable, malformed, or another shape. */
+pcast_status golden_read_answer(const char *folder, const pcast_manifest_probe *probe, float **o,
+                                float **lse, pcast_error *err);
+
 /* Classes of a probe's faults, each once, into classes; returns how many. */
 size_t golden_fault_classes(const pcast_probe *probe, const char *classes[PCAST_PROBE_FAULTS]);
 

@@ -3,12 +3,10 @@
 #include "golden_check.h"
 
 #include "pcast/golden_simulate.h"
-#include "pcast/tensor.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct check_options {
     const char *name, *folder, *outputs, *spec, *csv, *junit;
@@ -85,69 +83,6 @@ static const struct argp check_argp = {
 
 /* ---- One problem ---- */
 
-static int join(char *text, size_t size, const char *folder, const char *id, const char *ending)
-{
-    return snprintf(text, size, "%s/%s%s", folder, id, ending) < (int)size;
-}
-
-/* Reads a tensor of so many elements in the last dimension's order of `shape`. */
-static pcast_status read_output(const char *path, const char *name, const size_t *shape,
-                                size_t rank, float **values, pcast_error *err)
-{
-    pcast_tensor tensor;
-    pcast_status status = pcast_tensor_read(path, name, PCAST_E4M3, &tensor, err);
-    if (status != PCAST_OK)
-        return status;
-    int same = tensor.rank == rank;
-    for (size_t i = 0; same && i < rank; i++)
-        same = tensor.shape[i] == shape[i];
-    if (same) {
-        *values = cli_alloc(pcast_tensor_size(&tensor), sizeof **values);
-        pcast_tensor_get(&tensor, 0, pcast_tensor_size(&tensor), *values);
-    } else {
-        int length = snprintf(err->text, sizeof err->text, "%s: shape [", path);
-        for (size_t i = 0; i < tensor.rank; i++)
-            length += snprintf(err->text + length, sizeof err->text - (size_t)length, "%s%zu",
-                               i > 0 ? ", " : "", tensor.shape[i]);
-        length += snprintf(err->text + length, sizeof err->text - (size_t)length, "], expected [");
-        for (size_t i = 0; i < rank; i++)
-            length += snprintf(err->text + length, sizeof err->text - (size_t)length, "%s%zu",
-                               i > 0 ? ", " : "", shape[i]);
-        snprintf(err->text + length, sizeof err->text - (size_t)length, "]");
-        status = PCAST_ERR_INPUT;
-    }
-    pcast_tensor_free(&tensor);
-    return status;
-}
-
-/* The kernel's files; the outcome is GOLDEN_MISSING where there is no output. */
-static pcast_status read_answer(const char *folder, const pcast_manifest_probe *probe,
-                                golden_outcome *outcome, float **o, float **lse, pcast_error *err)
-{
-    const size_t shape[] = {probe->batch, probe->heads, probe->queries, probe->dim};
-    char path[4096], lse_path[4096];
-    const char *o_name = NULL, *lse_name = NULL;
-    if (!join(path, sizeof path, folder, probe->id, "_o.npy") ||
-        !join(lse_path, sizeof lse_path, folder, probe->id, "_lse.npy")) {
-        snprintf(err->text, sizeof err->text, "%.64s: path is too long", folder);
-        return PCAST_ERR_INPUT;
-    }
-    if (access(path, F_OK) != 0) {
-        join(path, sizeof path, folder, probe->id, ".safetensors");
-        memcpy(lse_path, path, sizeof path);
-        o_name = "o";
-        lse_name = "lse";
-    }
-    if (access(path, F_OK) != 0) {
-        outcome->verdict = GOLDEN_MISSING;
-        return PCAST_OK;
-    }
-    pcast_status status = read_output(path, o_name, shape, 4, o, err);
-    if (status != PCAST_OK || (lse_name == NULL && access(lse_path, F_OK) != 0))
-        return status;
-    return read_output(lse_path, lse_name, shape, 3, lse, err);
-}
-
 /* Are they the very bits that the declared kernel writes, with either semantics? */
 static int is_simulated(const pcast_problem *problem, const golden_declared *declared,
                         const float *o, const float *lse)
@@ -179,8 +114,10 @@ static golden_outcome judge(const check_options *options, const pcast_manifest_p
     float *o = NULL, *lse = NULL;
     pcast_status status = pcast_manifest_load_problem(options->folder, probe, &problem, &err);
     if (status == PCAST_OK)
-        status = read_answer(options->outputs, probe, &outcome, &o, &lse, &err);
-    if (status == PCAST_OK && outcome.verdict != GOLDEN_MISSING) {
+        status = golden_read_answer(options->outputs, probe, &o, &lse, &err);
+    if (status == PCAST_OK && o == NULL)
+        outcome.verdict = GOLDEN_MISSING;
+    if (status == PCAST_OK && o != NULL) {
         const pcast_answer answer = {o, lse};
         const pcast_declaration declaration = golden_declaration(&options->declared);
         status = pcast_judge(&problem, pcast_probe_find(probe->id), &declaration, &answer,

@@ -18,6 +18,7 @@ static const cli_command commands[] = {
     {"diagnose", "what a kernel does to a model's heads, and which setting loses least",
      cli_diagnose},
     {"golden", "problems on which a kernel's faults show, to run it on", cli_golden},
+    {"identify", "which kernel, with which settings, wrote some outputs", cli_identify},
     {"kernels", "the kernels pcast knows, with every field, source and caveat", cli_kernels},
     {"diff", "two tensors bit by bit: first difference, ulp distances", cli_diff},
     {"tensorcore", "FP8 matrix products bit by bit as a tensor core computes them", cli_tensorcore},
