@@ -4,6 +4,8 @@
 
 #include "base/bits.h"
 
+#include <math.h>
+
 /* Equal scores and V = 1, -2: O is V and the log-sum-exp the score plus ln 320. P is S exactly. */
 enum { UNIT_HEADS = 2, UNIT_KEYS = 320 };
 
@@ -78,6 +80,44 @@ static pcast_status build_split_merge(pcast_problem *problem, size_t dim, pcast_
     return PCAST_OK;
 }
 
+/* 64 groups of 16 keys, read off one channel each; scores rise to the middle of the row and fall
+ * again, unevenly, so that in either order the running maximum changes with nearly every tile of
+ * the first half and each size of tile rounds other keys in another way. In the second head they
+ * rise by less than a maximum may lag, even over a tile. Scores are multiples of 1/16, made of
+ * whole numbers up to 127, so that kernels of INT8 can do it too. */
+enum {
+    WALK_HEADS = 2,
+    WALK_GROUPS = 64,
+    WALK_GROUP = 16,
+    WALK_STRIDE = 37,
+    WALK_QUERY = 4,
+    WALK_STEPS = 16, /* a nat */
+};
+
+static pcast_status build_walk(pcast_problem *problem, size_t dim, pcast_error *err)
+{
+    static const double rises[WALK_HEADS] = {5, 1.5}; /* nats */
+    const size_t keys = WALK_GROUPS * WALK_GROUP;
+    pcast_status status = pcast_problem_init(problem, 1, WALK_HEADS, WALK_HEADS, 1, keys, dim, err);
+    if (status != PCAST_OK)
+        return status;
+    pcast_probe_ask(problem);
+    problem->softmax_scale = 1.0f / (WALK_QUERY * WALK_STEPS);
+    for (size_t i = 0; i < WALK_HEADS * dim; i++)
+        problem->q[i] *= WALK_QUERY;
+    for (size_t h = 0; h < WALK_HEADS; h++)
+        for (size_t j = 0; j < keys; j++) {
+            const size_t group = j / WALK_GROUP, half = WALK_GROUPS / 2;
+            const size_t off = group < half ? half - group : group - half;
+            const double uneven = (double)(j * WALK_STRIDE % keys) / (double)keys;
+            const double steps = (double)off / (double)half;
+            const double nats = rises[h] * (0.1 * uneven - steps);
+            pcast_probe_score(problem, h, j, floor(nats * WALK_STEPS) / (WALK_STEPS * WALK_QUERY));
+            problem->v[(h * keys + j) * dim + group] = 1;
+        }
+    return PCAST_OK;
+}
+
 static const pcast_probe probes[] = {
     {.id = "unit-row",
      .title = "equal scores and equal values",
@@ -123,6 +163,15 @@ static const pcast_probe probes[] = {
      .faults = {"sum-not-rescaled", "output-not-rescaled"},
      .reference = "hpc-ops",
      .build = build_rescaled_sums},
+    {.id = "walk",
+     .title = "scores that rise to the middle of the row and fall again",
+     .why = "Each channel holds 16 keys, whose casts depend on the maximum that their tile sees: "
+            "order and size of tiles can be read off O.",
+     .signature = "Channels before the maximum grow against those after it where a factor is "
+                  "missing.",
+     .faults = {"sum-not-rescaled", "output-not-rescaled"},
+     .reference = "paper",
+     .build = build_walk},
     {.id = "split-merge",
      .title = "splits of different weight",
      .why = "The first half of the keys scores ln 16 less than the second and holds all of V, so "
