@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The search: every preset, then one aspect at a time from the best of them, and at the end what
- * every other value of an aspect would have given. A kernel that can no longer beat the best is not
- * run to the end. */
+/* The search: every preset; from the best of them what single probes read; then one aspect at a
+ * time over all; and at the end what every other value of an aspect would have given. A kernel that
+ * can no longer beat the best is not run to the end. */
 #include "pcast/identify.h"
 
 #include "base/bits.h"
@@ -35,7 +35,8 @@ typedef struct identify_run {
     /* The current batch. */
     const pcast_kernel *kernels;
     pcast_match *matches;
-    size_t to_beat; /* exact numbers of the best */
+    size_t to_beat;   /* exact numbers of the best */
+    const char *only; /* the only probe that is looked at; NULL: all sightings */
     size_t evaluations;
 } identify_run;
 
@@ -91,6 +92,8 @@ static pcast_match match_kernel(const identify_run *self, identify_space *space,
     for (size_t s = 0; s < self->count; s++) {
         const pcast_sighting *sighting = &self->sightings[s];
         const pcast_attend_shape *shape = &self->shapes[s];
+        if (self->only != NULL && (sighting->id == NULL || strcmp(sighting->id, self->only) != 0))
+            continue;
         const size_t rows = shape->heads * shape->rows, size = rows * shape->value_dim;
         pcast_kernel adapted = *kernel;
         pcast_attend attend = sighting->attend;
@@ -112,7 +115,7 @@ static pcast_match match_kernel(const identify_run *self, identify_space *space,
         add_numbers(&match, space->o, sighting->o, size, kernel->out_format);
         if (sighting->lse != NULL && kernel->lse != PCAST_LSE_NONE)
             add_numbers(&match, space->lse, sighting->lse, rows, PCAST_OUTPUT_F32);
-        if (match.exact + (self->elements - match.elements) < to_beat)
+        if (self->only == NULL && match.exact + (self->elements - match.elements) < to_beat)
             break;
     }
     match.distance = match.elements > 0 ? match.distance / (double)match.elements : INFINITY;
@@ -214,6 +217,85 @@ static int applies(const pcast_kernel *kernel, const pcast_aspect *aspect)
     return !unit || kernel->semantics == PCAST_SEMANTICS_HARDWARE;
 }
 
+/* Aspects that one probe reads, and which move its answer together. */
+typedef struct reading {
+    const char *probe, *aspects[3];
+} reading;
+
+static const reading readings[] = {
+    {"cast-table", {"output type", "format of P", "S"}},
+    {"unit-row", {"log-sum-exp", "where S enters"}},
+    {"sums-of-cast", {"row sum", "where S enters"}},
+    {"walk", {"order", "staleness", "block"}},
+    {"split-merge", {"splits"}},
+    {"masked-rows", {"masked rows"}},
+};
+
+static const pcast_aspect *find_aspect(const char *name)
+{
+    size_t a = 0;
+    while (strcmp(pcast_aspects[a].name, name) != 0)
+        a++;
+    return &pcast_aspects[a];
+}
+
+static size_t count_values(const pcast_aspect *aspect)
+{
+    size_t count = 0;
+    while (aspect->values[count] != NULL)
+        count++;
+    return count;
+}
+
+/* All combinations of values of a reading's aspects that are valid, the kernel itself first; NULL
+ * when memory runs out. */
+static pcast_kernel *combine(const pcast_kernel *from, const reading *what, size_t *count)
+{
+    size_t most = 1;
+    for (int a = 0; a < 3 && what->aspects[a] != NULL; a++)
+        most *= count_values(find_aspect(what->aspects[a]));
+    pcast_kernel *kernels = malloc((most + 1) * sizeof *kernels);
+    if (kernels == NULL)
+        return NULL;
+    kernels[0] = *from;
+    *count = 1;
+    for (size_t i = 0; i < most; i++) {
+        size_t rest = i, block = most;
+        int valid = 1;
+        kernels[*count] = *from;
+        for (int a = 0; a < 3 && what->aspects[a] != NULL; a++) {
+            const pcast_aspect *aspect = find_aspect(what->aspects[a]);
+            block /= count_values(aspect);
+            valid &= pcast_aspect_set(&kernels[*count], aspect->values[rest / block]);
+            rest %= block;
+        }
+        *count += (size_t)valid;
+    }
+    return kernels;
+}
+
+/* Takes from each probe the values that it is there to read. */
+static void read_probes(identify_run *self, pcast_candidate *from)
+{
+    for (size_t r = 0; r < sizeof readings / sizeof readings[0]; r++) {
+        size_t count = 0, best = 0;
+        pcast_kernel *kernels = combine(&from->kernel, &readings[r], &count);
+        pcast_match *matches = calloc(count + 1, sizeof *matches);
+        if (kernels != NULL && matches != NULL) {
+            self->only = readings[r].probe;
+            match_all(self, kernels, count, 0, matches);
+            self->only = NULL;
+            for (size_t i = 1; i < count; i++)
+                if (pcast_match_better(&matches[i], &matches[best]))
+                    best = i;
+            from->kernel = kernels[best];
+        }
+        free(kernels);
+        free(matches);
+    }
+    match_all(self, &from->kernel, 1, 0, &from->match);
+}
+
 /* The best that changing one aspect after the other leads to. */
 static void climb(identify_run *self, pcast_candidate *from)
 {
@@ -255,6 +337,9 @@ static void search(identify_run *self, pcast_identity *identity)
         pcast_candidate from = identity->presets[i];
         if (identity->best.match.exact == self->elements)
             break;
+        read_probes(self, &from);
+        if (!pcast_match_better(&from.match, &identity->presets[i].match))
+            from = identity->presets[i];
         climb(self, &from);
         pcast_kernel_spec(&from.kernel, preset_of(from.spec), from.spec, PCAST_SPEC_MAX);
         if (pcast_match_better(&from.match, &identity->best.match))
