@@ -47,6 +47,11 @@ void pcast_problem_free(pcast_problem *problem);
  * runs out. */
 float *pcast_problem_descale(float **array, size_t count);
 
+/* PCAST_ERR_INPUT where the problem is none that can be judged: a number of q, k or v that is not
+ * E4M3's (in a sequence's valid part), sizes or lengths that do not fit, a q.k that 14 bits do not
+ * hold in every order. */
+pcast_status pcast_problem_check(const pcast_problem *problem, pcast_error *err);
+
 /* Rows of the output: batch * heads * queries. */
 size_t pcast_problem_rows(const pcast_problem *problem);
 
@@ -157,7 +162,7 @@ typedef struct pcast_judgement {
 } pcast_judgement;
 
 /* Judges an answer to a problem; probe (may be NULL) tells which faults to think of first.
- * PCAST_ERR_VALUE, PCAST_ERR_MEMORY. */
+ * PCAST_ERR_INPUT as pcast_problem_check; PCAST_ERR_VALUE, PCAST_ERR_MEMORY. */
 pcast_status pcast_judge(const pcast_problem *problem, const pcast_probe *probe,
                          const pcast_declaration *declaration, const pcast_answer *answer,
                          pcast_judgement *judgement, pcast_error *err);

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/fpenv.h"
-#include "golden/numerator.h"
+#include "golden/merge.h"
 #include "golden/terms.h"
 #include "golden/weigh.h"
 #include "math/constants.h"
@@ -12,12 +12,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-/* Divisions, approximate reciprocals and the factors of the epilogue and of a merge. */
-#define EPILOGUE_ERROR 0x1p-19
-/* A logarithm's absolute error, and roundings of what the log-sum-exp is put together from. */
-#define LOG_ERROR     0x1p-20
-#define LSE_ROUNDINGS 8
 
 void pcast_bounds_free(pcast_bounds *bounds)
 {
@@ -31,10 +25,8 @@ typedef struct bounding {
     const pcast_problem *problem; /* as it is answered */
     const pcast_reading *reading;
     const pcast_fault *fault;
-    double *z;                    /* [keys] */
-    pcast_span *split_l, *weight; /* [splits] */
-    pcast_span *split_o, *sum;    /* [dim] */
-    pcast_numerator_space space;
+    double *z; /* [keys] */
+    pcast_merge_space space;
     pcast_bounds *bounds;
 } bounding;
 
@@ -49,19 +41,21 @@ static void answer_all(const bounding *self, size_t row, pcast_interval o, pcast
 
 /* A mean of V over some of the keys, or 0/0 where no tile was visited. */
 static void answer_mean(const bounding *self, size_t row, const pcast_row_view *view,
-                        const float *v)
+                        const float *v, double v_descale)
 {
     const size_t dim = self->bounds->dim;
-    /* Where no tile is visited O stays 0. Scaled scores at -5e6 lie below the first maximum, which
-     * is -5e6 in base 2: P is 0. */
-    const int below = (self->reading->kernel.mask_value == PCAST_MASK_VALUE_5E6 &&
-                       self->reading->kernel.max_over == PCAST_MAX_OVER_SCALED) ||
-                      view->visited.count == 0;
+    const pcast_kernel *kernel = &self->reading->kernel;
+    /* Where no tile is visited O stays 0. A sentinel of -5e6 and the first maximum, which is -5e6
+     * in another unit, differ: P may be 0. */
+    const int below = kernel->mask_value == PCAST_MASK_VALUE_5E6 || view->visited.count == 0;
     answer_all(self, row, anything, anything);
+    if (self->reading->summation == PCAST_SUMMATION_ANY ||
+        kernel->accumulator == PCAST_ACCUMULATOR_FP16)
+        return; /* which may overflow */
     for (size_t c = 0; c < dim; c++) {
         pcast_interval mean = {below ? 0 : INFINITY, below ? 0 : -INFINITY, 1};
         for (size_t key = 0; key < view->keys; key++) {
-            const double value = (double)v[key * dim + c];
+            const double value = (double)v[key * dim + c] * v_descale;
             mean.low = value < mean.low ? value : mean.low;
             mean.high = value > mean.high ? value : mean.high;
         }
@@ -74,95 +68,23 @@ static void answer_mean(const bounding *self, size_t row, const pcast_row_view *
 
 /* A row that sees no key. */
 static void answer_masked_row(const bounding *self, size_t row, const pcast_row_view *view,
-                              const float *v)
+                              const float *v, double v_descale)
 {
     const pcast_interval zero = {0, 0, 0}, none = {INFINITY, -INFINITY, 1};
-    const double lse = view->sink_given ? view->sink : -INFINITY;
+    const double sink = view->sink_given ? view->sink : -INFINITY;
+    const double error = view->sink_given ? pcast_lse_error(sink, sink) : 0;
+    const pcast_interval lse = {sink - error, sink + error, 0};
     const pcast_masked_rows rows = self->reading->kernel.masked_rows;
     if (self->reading->any_masked_row || self->reading->free_walk)
         answer_all(self, row, anything, anything);
     else if (rows == PCAST_MASKED_ROWS_ZERO)
-        answer_all(self, row, zero, (pcast_interval){lse, lse, 0});
-    else if (rows == PCAST_MASKED_ROWS_MEAN_V && self->problem->v_descale == NULL)
-        answer_mean(self, row, view, v);
+        answer_all(self, row, zero, lse);
+    else if (rows == PCAST_MASKED_ROWS_MEAN_V)
+        answer_mean(self, row, view, v, v_descale);
     else if (rows == PCAST_MASKED_ROWS_NAN)
-        answer_all(self, row, none, (pcast_interval){lse, lse, 1});
+        answer_all(self, row, none, (pcast_interval){lse.low, lse.high, 1});
     else
         answer_all(self, row, anything, anything);
-}
-
-static pcast_span divide(pcast_span a, pcast_span b)
-{
-    /* b > 0 */
-    return (pcast_span){a.low / (a.low < 0 ? b.low : b.high),
-                        a.high / (a.high < 0 ? b.high : b.low)};
-}
-
-static pcast_span multiply(pcast_span a, pcast_span b)
-{
-    /* b >= 0 */
-    return (pcast_span){a.low * (a.low < 0 ? b.high : b.low),
-                        a.high * (a.high < 0 ? b.low : b.high)};
-}
-
-static double larger_end(pcast_span x)
-{
-    return fabs(x.low) > fabs(x.high) ? fabs(x.low) : fabs(x.high);
-}
-
-/* Row sums of the splits, and their weights relative to the largest maximum, which is returned. */
-static double sum_splits(bounding *self, const pcast_row_view *view, const pcast_terms *terms)
-{
-    double top = -INFINITY;
-    for (size_t s = 0; s < terms->split_count; s++) {
-        const double m = terms->split[s].m;
-        self->split_l[s] = (pcast_span){0, 0};
-        if (terms->split[s].keys > 0 && m > top)
-            top = m;
-    }
-    for (size_t i = 0; i < terms->count; i++)
-        self->split_l[terms->term[i].split] =
-            pcast_span_add(self->split_l[terms->term[i].split], terms->term[i].d);
-    for (size_t s = 0; s < terms->split_count; s++) {
-        pcast_span *l = &self->split_l[s];
-        const double error = PCAST_UNIT_ROUNDOFF * (double)(terms->split[s].keys + 8);
-        if (s == 0 && view->sink_given) {
-            if (terms->split[s].keys == 0)
-                continue;
-            *l = pcast_span_add(
-                *l, pcast_weigh_probability(self->reading, view->sink, terms->split[s].m));
-        }
-        *l = (pcast_span){l->low * (1 - error), l->high * (1 + error)};
-        const double lse = terms->split[s].m + pcast_log_f64(l->high);
-        const double merge = terms->split_count == 1
-                                 ? 0
-                                 : pcast_factor_error(self->reading, 2 * fabs(lse)) + LOG_ERROR;
-        const double factor =
-            terms->split[s].keys == 0 ? 0 : pcast_exp_f64(terms->split[s].m - top);
-        self->weight[s] =
-            (pcast_span){l->low * factor * (1 - merge), l->high * factor * (1 + merge)};
-    }
-    return top;
-}
-
-/* Adds one split's output, weighted, to self->sum; *total collects weights. */
-static void add_split(bounding *self, size_t s, const pcast_terms *terms, size_t used,
-                      pcast_span *total)
-{
-    const double error = self->reading->partial_error;
-    pcast_span weight = self->weight[s];
-    if (self->reading->slip == PCAST_SLIP_SPLITS_UNWEIGHTED)
-        weight = (pcast_span){1, 1};
-    else if (self->reading->slip == PCAST_SLIP_SPLITS_BY_SUM)
-        weight = self->split_l[s];
-    for (size_t c = 0; c < self->bounds->dim; c++) {
-        pcast_span o = self->split_o[c];
-        if (!terms->split[s].normalised)
-            o = divide(o, self->split_l[s]);
-        o = pcast_span_widen(o, error * larger_end(o));
-        self->sum[c] = used == 1 ? o : pcast_span_add(self->sum[c], multiply(o, weight));
-    }
-    *total = used == 1 ? (pcast_span){1, 1} : pcast_span_add(*total, weight);
 }
 
 /* S, or what it may be. */
@@ -172,53 +94,48 @@ static pcast_span scale_of(const pcast_reading *reading)
     return reading->any_scale ? (pcast_span){2, 448} : (pcast_span){scale, scale};
 }
 
+static pcast_span multiply(pcast_span a, pcast_span b)
+{
+    /* b >= 0 */
+    return (pcast_span){a.low * (a.low < 0 ? b.high : b.low),
+                        a.high * (a.high < 0 ? b.low : b.high)};
+}
+
+/* A log-sum-exp as a fault returns it. */
+static pcast_interval answer_lse(const bounding *self, pcast_span lse, pcast_span strength, int nan)
+{
+    const pcast_fault *fault = self->fault;
+    if (lse.low > lse.high)
+        return anything;
+    if (fault != NULL && fault->lse_factor != 0)
+        lse = pcast_span_times(lse, fault->lse_factor);
+    if (fault != NULL && fault->lse_offset != 0)
+        lse = pcast_span_add(lse, pcast_span_times((pcast_span){pcast_log_f64(strength.low),
+                                                                pcast_log_f64(strength.high)},
+                                                   fault->lse_offset));
+    return (pcast_interval){lse.low, lse.high, nan};
+}
+
 static void answer_row(bounding *self, size_t row, const pcast_row_view *view,
                        const pcast_terms *terms, const float *v, double v_descale)
 {
-    const double top = sum_splits(self, view, terms);
-    size_t used = 0;
-    pcast_fit fit = PCAST_FIT_FITS;
-    pcast_span total = {0, 0}, lse_sum = {0, 0};
-    for (size_t s = 0; s < terms->split_count; s++) {
-        used += terms->split[s].keys > 0;
-        lse_sum = terms->split[s].keys > 0 ? pcast_span_add(lse_sum, self->weight[s]) : lse_sum;
-    }
-    for (size_t c = 0; c < self->bounds->dim; c++)
-        self->sum[c] = (pcast_span){0, 0};
-    for (size_t s = 0; s < terms->split_count; s++) {
-        if (terms->split[s].keys == 0)
-            continue;
-        const pcast_fit here = pcast_numerators(self->reading, view, terms, s, v, self->bounds->dim,
-                                                &self->space, self->split_o);
-        fit = here > fit ? here : fit;
-        add_split(self, s, terms, used, &total);
-    }
+    pcast_span lse;
+    const pcast_fit fit = pcast_merge(self->reading, view, terms, v, v_descale, self->bounds->dim,
+                                      &self->space, &lse);
     const pcast_span strength = scale_of(self->reading);
     const int o_power = self->fault != NULL ? self->fault->o_power : 0;
     const pcast_span factor = o_power > 0   ? strength
                               : o_power < 0 ? (pcast_span){1 / strength.high, 1 / strength.low}
                                             : (pcast_span){1, 1};
     for (size_t c = 0; c < self->bounds->dim; c++) {
-        pcast_span o = divide(self->sum[c], total);
-        o = pcast_span_widen(o, EPILOGUE_ERROR * larger_end(o));
-        o = pcast_span_times(multiply(o, factor), v_descale);
+        const pcast_span o = multiply(self->space.sum[c], factor);
         self->bounds->o[row * self->bounds->dim + c] =
             fit == PCAST_FIT_FITS      ? (pcast_interval){o.low, o.high, terms->or_nan}
             : fit == PCAST_FIT_UNKNOWN ? anything
             : o.low > 0                ? (pcast_interval){INFINITY, INFINITY, 1}
                                        : (pcast_interval){-INFINITY, -INFINITY, 1};
     }
-    const double low = top + pcast_log_f64(lse_sum.low), high = top + pcast_log_f64(lse_sum.high);
-    const double error =
-        LOG_ERROR + PCAST_UNIT_ROUNDOFF * LSE_ROUNDINGS * (fabs(top) + fabs(low) + fabs(high) + 8);
-    const double lse_factor =
-        self->fault != NULL && self->fault->lse_factor != 0 ? self->fault->lse_factor : 1;
-    pcast_span lse = pcast_span_times((pcast_span){low - error, high + error}, lse_factor);
-    if (self->fault != NULL && self->fault->lse_offset != 0)
-        lse = pcast_span_add(lse, pcast_span_times((pcast_span){pcast_log_f64(strength.low),
-                                                                pcast_log_f64(strength.high)},
-                                                   self->fault->lse_offset));
-    self->bounds->lse[row] = (pcast_interval){lse.low, lse.high, terms->or_nan};
+    self->bounds->lse[row] = answer_lse(self, lse, strength, terms->or_nan);
 }
 
 /* Does a visible key hold NaN, in V or in its score? */
@@ -285,7 +202,7 @@ static pcast_status bound_row(bounding *self, size_t row, pcast_error *err)
     const pcast_row_view view = view_row(self, batch, head, query);
     const pcast_interval none = {INFINITY, -INFINITY, 1};
     if (view.visible.count == 0) {
-        answer_masked_row(self, row, &view, v);
+        answer_masked_row(self, row, &view, v, descale(problem->v_descale, kv_head));
         return PCAST_OK;
     }
     if (reads_nan(&view, v, problem->dim)) {
@@ -312,25 +229,17 @@ static pcast_status bound_row(bounding *self, size_t row, pcast_error *err)
 static pcast_status bound_rows(bounding *self, pcast_error *err)
 {
     const pcast_problem *problem = self->problem;
-    const size_t splits = problem->keys + self->reading->kernel.splits + 2, dim = problem->dim;
+    const size_t splits = problem->keys + self->reading->kernel.splits + 2;
     self->z = calloc(problem->keys + 1, sizeof *self->z);
-    self->split_l = calloc(splits, sizeof *self->split_l);
-    self->weight = calloc(splits, sizeof *self->weight);
-    self->split_o = calloc(dim, sizeof *self->split_o);
-    self->sum = calloc(dim, sizeof *self->sum);
-    pcast_status status = pcast_numerator_space_init(&self->space, problem->keys, dim, err);
-    if (status == PCAST_OK && (self->z == NULL || self->split_l == NULL || self->weight == NULL ||
-                               self->split_o == NULL || self->sum == NULL))
+    pcast_status status =
+        pcast_merge_space_init(&self->space, problem->keys, splits, problem->dim, err);
+    if (status == PCAST_OK && self->z == NULL)
         status =
             pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for a row of %zu keys", problem->keys);
     for (size_t row = 0; status == PCAST_OK && row < self->bounds->rows; row++)
         status = bound_row(self, row, err);
     free(self->z);
-    free(self->split_l);
-    free(self->weight);
-    free(self->split_o);
-    free(self->sum);
-    pcast_numerator_space_free(&self->space);
+    pcast_merge_space_free(&self->space);
     return status;
 }
 

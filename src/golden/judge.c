@@ -206,6 +206,7 @@ pcast_status pcast_judge(const pcast_problem *problem, const pcast_probe *probe,
     pcast_status status = PCAST_OK;
     pcast_fpenv env;
     *judgement = (pcast_judgement){0};
+    status = pcast_problem_check(problem, err);
     pcast_fpenv_enter(&env);
     for (size_t r = 0; status == PCAST_OK && r < pcast_reading_count(declaration); r++) {
         pcast_bounds bounds;

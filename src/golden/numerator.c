@@ -21,9 +21,14 @@
 #define LARGEST_FP16  65504.0
 /* Keys after which a kernel that accumulates in FP16 promotes, unless it declares more. */
 #define FP16_TILE 64
-/* What an instruction of 32 keys cuts off: less than a place of 2^-13 for each product and the
- * accumulator, relative to the largest of them. */
-#define CUT ((PCAST_TENSOR_CORE_KEYS + 1) * 0x1p-13)
+/* A tensor core keeps 13 bits below the exponent of the largest product, or of the accumulator; a
+ * product has the exponents of its operands, which end at those of the least normal numbers
+ * (numerics.md, step 10.3). So it cuts off less than LAST_PLACE of the largest such size, for each
+ * of 32 products and the accumulator of an instruction. */
+#define LAST_PLACE 0x1p-13
+#define CUT        ((PCAST_TENSOR_CORE_KEYS + 1) * LAST_PLACE)
+/* Of the judge's own sums in binary64. */
+#define OWN_ROUNDOFF 0x1p-52
 
 pcast_status pcast_numerator_space_init(pcast_numerator_space *space, size_t keys, size_t dim,
                                         pcast_error *err)
@@ -48,9 +53,11 @@ void pcast_numerator_space_free(pcast_numerator_space *space)
 typedef struct products {
     pcast_span sum;      /* over S */
     double magnitude;    /* sum of absolute values, over S */
+    double size;         /* largest power of two, or more, that a tensor core aligns to, over S */
+    double quantum;      /* of code times V; all are multiples of it */
+    double quanta;       /* sum of absolute values in it; Inf where codes are not known */
     double codes;        /* sum of absolute values under the maxima of their casts, with S */
     double largest_code; /* of one of these */
-    double quanta;       /* magnitude in units of the quantum; Inf where codes are not known */
     size_t count;        /* that are not zero */
 } products;
 
@@ -63,35 +70,70 @@ static double lowest_bit(double x)
     return ldexp(1, exponent - 53 + __builtin_ctzll(digits));
 }
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double least_normal(pcast_format format)
+{
+    return pcast_decode_f64(format, pcast_format_least_normal(format));
+}
+
+/* Least S that the reading allows. */
+static double least_scale(const pcast_reading *reading)
+{
+    return reading->any_scale ? 1 : (double)reading->kernel.scale;
+}
+
+/* V of a channel by key; all 1 where v is NULL. */
 static products multiply(const pcast_reading *reading, const pcast_terms *terms, size_t number,
                          const float *v, size_t dim, size_t channel)
 {
-    products all = {.count = 0};
+    products all = {.quantum = INFINITY};
     const double scale = (double)reading->kernel.scale;
-    double quantum = INFINITY;
-    int known = 1;
+    const double p_normal =
+        least_normal(reading->any_scale ? PCAST_E4M3 : reading->kernel.p_format) /
+        least_scale(reading);
+    double exact = 0, exact_size = 0;
+    int known = !reading->any_scale;
     for (size_t i = 0; i < terms->count; i++) {
         const pcast_term *term = &terms->term[i];
-        const double value = (double)v[term->key * dim + channel];
-        if (term->split != number || (value == 0 && !isinf(term->n.high)))
+        const double value = v == NULL ? 1 : (double)v[term->key * dim + channel];
+        const double most = fabs(value) * term->n.high, code = fabs(value) * term->top;
+        if (term->split != number || most == 0)
             continue;
-        const double most = fabs(value) * term->n.high;
         all.sum = pcast_span_add(all.sum, pcast_span_times(term->n, value));
         all.magnitude += most;
-        const double code = fabs(value) * term->top;
+        all.size = larger(all.size, larger(term->n.high, p_normal) *
+                                        larger(fabs(value), least_normal(PCAST_E4M3)));
         all.codes += code;
-        all.largest_code = code > all.largest_code ? code : all.largest_code;
-        all.count += most > 0;
-        known &= !isnan(term->code) && (term->final || term->code == 0);
-        if (known && term->code * value != 0) {
+        all.largest_code = larger(all.largest_code, code);
+        all.count++;
+        known &= !isnan(term->code) && term->final;
+        if (known && term->code != 0) {
             const double bit = lowest_bit(term->code * value);
-            quantum = bit < quantum ? bit : quantum;
+            all.quantum = bit < all.quantum ? bit : all.quantum;
+            exact += term->code * value;
+            exact_size += fabs(term->code * value);
         }
     }
-    all.quanta = known ? all.magnitude * scale / quantum : INFINITY;
     if (all.count == 0)
-        all.quanta = 0;
+        return all;
+    all.quanta = known ? exact_size / all.quantum : INFINITY;
+    if (known) { /* exact but for the division, which leaves 0 alone */
+        const double sum = exact / scale;
+        all.sum = pcast_span_widen((pcast_span){sum, sum}, OWN_ROUNDOFF * fabs(sum));
+    } else {
+        all.sum = pcast_span_widen(all.sum, OWN_ROUNDOFF * (double)(all.count + 4) * all.magnitude);
+    }
     return all;
+}
+
+/* What the kernel reads V in. */
+static pcast_format v_format(const pcast_kernel *kernel)
+{
+    return kernel->qkv == PCAST_QKV_E5M2 ? PCAST_E5M2 : PCAST_E4M3;
 }
 
 /* All tiles of the split through the kernel's tensor core: codes in space, sums in space->o. */
@@ -100,9 +142,9 @@ static void run_machine(const pcast_reading *reading, const pcast_row_view *row,
 {
     const pcast_kernel *kernel = &reading->kernel;
     const int f16 = kernel->accumulator == PCAST_ACCUMULATOR_FP16;
-    const pcast_tensor_core core = {(pcast_machine)kernel->machine, kernel->p_format, PCAST_E4M3,
-                                    f16 ? PCAST_TENSOR_CORE_F16 : PCAST_TENSOR_CORE_F32,
-                                    PCAST_CPU_AVX512};
+    const pcast_tensor_core core = {
+        (pcast_machine)kernel->machine, kernel->p_format, v_format(kernel),
+        f16 ? PCAST_TENSOR_CORE_F16 : PCAST_TENSOR_CORE_F32, PCAST_CPU_AVX512};
     pcast_walk walk;
     pcast_visit visit;
     memset(space->o, 0, dim * sizeof *space->o);
@@ -150,7 +192,8 @@ static void encode(const pcast_reading *reading, const pcast_row_view *row,
         if (terms->term[i].split == number)
             space->p[terms->term[i].key] = (uint8_t)pcast_encode_f32(
                 reading->kernel.p_format, (float)terms->term[i].code, cast);
-    pcast_encode_array(PCAST_E4M3, space->v, v, row->keys * dim, cast, PCAST_CPU_AVX512);
+    pcast_encode_array(v_format(&reading->kernel), space->v, v, row->keys * dim, cast,
+                       PCAST_CPU_AVX512);
 }
 
 /* What FP32 may make of the sum, in any order. */
@@ -162,16 +205,17 @@ static pcast_span sum_in_fp32(const pcast_terms *terms, size_t number, const pro
                : pcast_span_widen(all->sum, roundings * PCAST_UNIT_ROUNDOFF * all->magnitude);
 }
 
-/* What any accumulator may make of it: a tensor core that cuts in every instruction, of which every
- * tile may begin one, or FP16, which rounds the sums of 64 keys. */
+/* What instructions may cut off, of which every tile may begin one. */
+static double cut_off(const pcast_row_view *row, const products *all)
+{
+    return (double)(row->keys / 16 + 2) * CUT * larger(all->magnitude, all->size);
+}
+
+/* What any accumulator may make of it: a tensor core, or FP16, which rounds the sums of 64 keys. */
 static pcast_span sum_in_any(const pcast_row_view *row, const products *all)
 {
-    const double cut = (double)(row->keys / 16 + 2) * CUT;
-    return all->quanta <= EXACT_FP16
-               ? all->sum
-               : pcast_span_widen(all->sum,
-                                  (cut > FP16_TILE * 0x1p-11 ? cut : FP16_TILE * 0x1p-11) *
-                                      all->magnitude);
+    return pcast_span_widen(all->sum,
+                            larger(cut_off(row, all), FP16_TILE * 0x1p-11 * all->magnitude));
 }
 
 /* Does a sum fit FP16, where it may be one: the whole, or what comes between promotions? */
@@ -210,13 +254,15 @@ static int is_exact(const pcast_reading *reading, const products *all)
 {
     const int f16 = reading->kernel.accumulator == PCAST_ACCUMULATOR_FP16 ||
                     reading->summation == PCAST_SUMMATION_ANY;
-    return reading->summation == PCAST_SUMMATION_FP32 ||
-           (all->quanta <= (f16 ? EXACT_FP16 : EXACT_MACHINE) && (!f16 || fits_fp16(reading, all)));
+    return reading->summation == PCAST_SUMMATION_FP32 || all->count == 0 ||
+           (all->quanta <= (f16 ? EXACT_FP16 : EXACT_MACHINE) &&
+            all->size * (double)reading->kernel.scale * LAST_PLACE <= all->quantum &&
+            (!f16 || fits_fp16(reading, all)));
 }
 
 pcast_fit pcast_numerators(const pcast_reading *reading, const pcast_row_view *row,
                            const pcast_terms *terms, size_t number, const float *v, size_t dim,
-                           pcast_numerator_space *space, pcast_span *out)
+                           pcast_numerator_space *space, pcast_span *out, double *magnitude)
 {
     const int by_machine = (reading->summation == PCAST_SUMMATION_MACHINE ||
                             reading->summation == PCAST_SUMMATION_EITHER) &&
@@ -227,6 +273,7 @@ pcast_fit pcast_numerators(const pcast_reading *reading, const pcast_row_view *r
         const products all = multiply(reading, terms, number, v, dim, c);
         pcast_fit fit = PCAST_FIT_FITS;
         out[c] = sum_in_fp32(terms, number, &all);
+        magnitude[c] = all.magnitude;
         if (!is_exact(reading, &all) && !by_machine)
             out[c] = sum_elsewhere(reading, row, out[c], &all, &fit);
         worst = fit > worst ? fit : worst;
@@ -244,4 +291,11 @@ pcast_fit pcast_numerators(const pcast_reading *reading, const pcast_row_view *r
                                                               : machine;
     }
     return worst == best ? worst : PCAST_FIT_UNKNOWN;
+}
+
+double pcast_row_sum_cut(const pcast_reading *reading, const pcast_row_view *row,
+                         const pcast_terms *terms, size_t number)
+{
+    const products all = multiply(reading, terms, number, NULL, 1, 0);
+    return is_exact(reading, &all) ? 0 : cut_off(row, &all);
 }

@@ -22,9 +22,14 @@ typedef enum pcast_fit {
     PCAST_FIT_OVERFLOWS, /* infinity of its sign in every channel */
 } pcast_fit;
 
-/* out[c]: what the accumulator of split `number` holds at its end, over S; v [keys][dim]. */
+/* out[c]: what the accumulator of split `number` holds at its end, over S, and the sum of
+ * its terms' absolute values; v [keys][dim]. */
 pcast_fit pcast_numerators(const pcast_reading *reading, const pcast_row_view *row,
                            const pcast_terms *terms, size_t number, const float *v, size_t dim,
-                           pcast_numerator_space *space, pcast_span *out);
+                           pcast_numerator_space *space, pcast_span *out, double *magnitude);
+
+/* What a tensor core that sums the casts against ones may cut off the row sum, over S. */
+double pcast_row_sum_cut(const pcast_reading *reading, const pcast_row_view *row,
+                         const pcast_terms *terms, size_t number);
 
 #endif

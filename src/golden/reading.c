@@ -42,10 +42,11 @@ size_t pcast_reading_count(const pcast_declaration *declaration)
     return (declaration->unknown & choice) != 0 ? 2 : 1;
 }
 
-static double lag_of(const pcast_kernel *kernel)
+static double lag_of(const pcast_kernel *kernel, uint64_t unknown)
 {
-    return (double)kernel->rescale_threshold *
-           (kernel->threshold_unit == PCAST_THRESHOLD_LOG2 ? PCAST_LN2 : 1);
+    const int log2 = kernel->threshold_unit == PCAST_THRESHOLD_LOG2 &&
+                     (unknown & BIT(THRESHOLD_UNIT)) == 0; /* the other is wider */
+    return (double)kernel->rescale_threshold * (log2 ? PCAST_LN2 : 1);
 }
 
 static double exp_error_of(const pcast_kernel *kernel, uint64_t unknown)
@@ -61,7 +62,8 @@ static pcast_summation summation_of(const pcast_kernel *kernel, uint64_t unknown
 {
     const int known_machine = kernel->machine != PCAST_MACHINE_UNSETTLED &&
                               (unknown & (BIT(MACHINE) | BIT(PROMOTION))) == 0;
-    const int hardware = kernel->semantics == PCAST_SEMANTICS_HARDWARE;
+    const int hardware =
+        kernel->semantics == PCAST_SEMANTICS_HARDWARE && (unknown & BIT(SEMANTICS)) == 0;
     if ((unknown & BIT(ACCUMULATOR)) != 0)
         return PCAST_SUMMATION_ANY;
     switch (kernel->accumulator) {
@@ -106,6 +108,8 @@ pcast_status pcast_reading_of(const pcast_problem *problem, const pcast_declarat
     kernel->window_left = problem->window_left;
     kernel->window_right = problem->window_right;
     pcast_kernel_resolve(kernel, problem->dim);
+    if (kernel->softcap != 0)
+        return pcast_fail(err, PCAST_ERR_VALUE, "softcap: golden problems have none");
     if (!(kernel->scale > 0) || kernel->block == 0)
         return pcast_fail(err, PCAST_ERR_VALUE, "%s: not a kernel's",
                           kernel->block == 0 ? "block" : "scale");
@@ -116,11 +120,13 @@ pcast_status pcast_reading_of(const pcast_problem *problem, const pcast_declarat
     reading->any_lse = (unknown & BIT(LSE)) != 0;
     reading->any_empty_max = (unknown & BIT(EMPTY_MAX)) != 0;
     reading->any_sentinel = (unknown & BIT(MASK_VALUE)) != 0;
+    reading->any_overflow = (unknown & BIT(OVERFLOW)) != 0;
+    reading->any_unit = (unknown & (BIT(MAX_OVER) | BIT(EXPONENT))) != 0;
     reading->any_masked_row =
         (unknown & (BIT(MASKED_ROWS) | BIT(MASK_VALUE) | BIT(EMPTY_MAX))) != 0;
     reading->may_start_with_sink =
         (unknown & BIT(LEARNED_SINK)) != 0 || kernel->learned_sink == PCAST_LEARNED_SINK_INITIAL;
-    reading->lag = (unknown & BIT(RESCALE_THRESHOLD)) != 0 ? LAG_MAX : lag_of(kernel);
+    reading->lag = (unknown & BIT(RESCALE_THRESHOLD)) != 0 ? LAG_MAX : lag_of(kernel, unknown);
     reading->exp_error = exp_error_of(kernel, unknown);
     reading->partial_error = partial_error_of(kernel, unknown);
     reading->summation = summation_of(kernel, unknown);

@@ -53,6 +53,8 @@ typedef struct pcast_reading {
     int any_empty_max; /* how a tile without a visible key is guarded */
     int any_sentinel;  /* the mask value */
     int any_masked_row;
+    int any_overflow;        /* of the cast: saturating or NaN */
+    int any_unit;            /* in which scores and masks are kept */
     int normalises;          /* in a free walk: P is normalised before the cast */
     int may_start_with_sink; /* a learned sink may be the initial maximum */
     double lag;              /* nats by which the maximum may lag */

@@ -65,7 +65,7 @@ static void meet_sentinel(const pcast_reading *reading, const pcast_row_view *ro
     double low = INFINITY;
     for (size_t i = 0; i < row->visible.count; i++)
         low = at(row, i) < low ? at(row, i) : low;
-    if (reading->any_sentinel) {
+    if (reading->any_sentinel || (isfinite(sentinel) && reading->any_unit)) {
         terms->wild |= low < (row->unit < 1 ? -1e5 * row->unit : -1e5) + FAR;
         return;
     }
@@ -154,9 +154,9 @@ static void finish_term(const pcast_reading *reading, const pcast_row_view *row,
     const pcast_span on_n = reading->slip == PCAST_SLIP_OUTPUT_NOT_RESCALED ? one : alpha;
     const pcast_span on_d = reading->slip == PCAST_SLIP_SUM_NOT_RESCALED ? one : alpha;
     const pcast_span cast = {code.low / scale, code.high / scale};
-    const pcast_span summed = reading->kernel.row_sum == PCAST_ROW_SUM_CAST ? cast
-                              : reading->any_sum ? pcast_span_hull(p, cast)
-                                                 : p;
+    const pcast_span summed = reading->any_sum ? pcast_span_hull(p, cast)
+                              : reading->kernel.row_sum == PCAST_ROW_SUM_CAST ? cast
+                                                                              : p;
     term->n = (pcast_span){cast.low * on_n.low, cast.high * on_n.high};
     term->d = (pcast_span){summed.low * on_d.low, summed.high * on_d.high};
     term->code = code.low == code.high ? code.low : NAN;
@@ -272,15 +272,23 @@ static void weigh_freely(const pcast_reading *reading, const pcast_row_view *row
             (reading->slip == PCAST_SLIP_MAX_STARTS_AT_ZERO && m < 0))
             continue;
         const pcast_span p = pcast_weigh_probability(reading, z, m);
+        double divisor = (double)row->visible.count;
+        if (reading->normalises && row->sink_given)
+            divisor += pcast_weigh_probability(reading, row->sink, m).high;
         const pcast_span weight = reading->normalises
-                                      ? pcast_weigh_cast_normalised(reading, p, row->visible.count)
+                                      ? pcast_weigh_cast_normalised(reading, p, divisor)
                                       : pcast_weigh_cast_free(reading, p);
         term->n = pcast_span_hull(term->n, pcast_span_times(weight, pcast_exp_f64(m - top)));
     }
     const pcast_span most = {1, pcast_exp_f64(reading->lag)};
     term->top = reading->any_scale ? pcast_decode_f64(PCAST_E4M3, pcast_format_largest(PCAST_E4M3))
                                    : pcast_weigh_cast(reading, most).high;
-    const double error = 8 * pcast_factor_error(reading, fabs(z) + fabs(top));
+    /* A key's maximum rises to a higher level with each change; splits add a few factors. */
+    size_t above = 0;
+    while (above < count && levels[count - 1 - above] > z)
+        above++;
+    const double changes = (double)(above + 4);
+    const double error = changes * pcast_factor_error(reading, fabs(z) + fabs(top));
     term->d = pcast_weigh_probability(reading, z, top);
     if (reading->any_sum || reading->kernel.row_sum == PCAST_ROW_SUM_CAST)
         term->d = pcast_span_hull(term->d, term->n);

@@ -77,7 +77,7 @@ pcast_span pcast_weigh_cast(const pcast_reading *reading, pcast_span p)
 
 int pcast_weigh_overflows(const pcast_reading *reading, pcast_span p)
 {
-    return reading->kernel.overflow == PCAST_OVERFLOW_NAN &&
+    return (reading->any_overflow || reading->kernel.overflow == PCAST_OVERFLOW_NAN) &&
            scaled(reading, p).high > pcast_format_overflow_bound(reading->kernel.p_format);
 }
 
@@ -112,9 +112,9 @@ static pcast_span rounded(const pcast_reading *reading, pcast_span p, double div
     return q;
 }
 
-pcast_span pcast_weigh_cast_normalised(const pcast_reading *reading, pcast_span p, size_t keys)
+pcast_span pcast_weigh_cast_normalised(const pcast_reading *reading, pcast_span p, double divisor)
 {
-    return rounded(reading, p, (double)keys);
+    return rounded(reading, p, divisor);
 }
 
 pcast_span pcast_weigh_cast_free(const pcast_reading *reading, pcast_span p)

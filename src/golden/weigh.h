@@ -17,9 +17,9 @@ pcast_span pcast_weigh_cast(const pcast_reading *reading, pcast_span p);
 /* The same divided by S; for any S where the reading leaves it open. */
 pcast_span pcast_weigh_cast_free(const pcast_reading *reading, pcast_span p);
 
-/* The same of P that was divided by a row sum between 1 and `keys` before the cast, multiplied by
- * it again. */
-pcast_span pcast_weigh_cast_normalised(const pcast_reading *reading, pcast_span p, size_t keys);
+/* The same of P that was divided by a row sum between 1 and `divisor` before the cast, multiplied
+ * by it again. */
+pcast_span pcast_weigh_cast_normalised(const pcast_reading *reading, pcast_span p, double divisor);
 
 /* May the cast give NaN? */
 int pcast_weigh_overflows(const pcast_reading *reading, pcast_span p);

@@ -50,28 +50,28 @@ static int run(answered *self, const pcast_problem *problem, const pcast_kernel 
     return status == PCAST_OK;
 }
 
+/* returns_lse: does the kernel that answered return one? */
 static pcast_judgement judge(const answered *self, const pcast_probe *probe,
-                             const pcast_declaration *declaration)
+                             const pcast_declaration *declaration, int returns_lse)
 {
     pcast_judgement found;
     pcast_error err = {""};
-    const pcast_answer answer = {self->o,
-                                 declaration->kernel.lse == PCAST_LSE_NONE ? NULL : self->lse};
+    const pcast_answer answer = {self->o, returns_lse ? self->lse : NULL};
     if (pcast_judge(&self->problem, probe, declaration, &answer, &found, &err) != PCAST_OK)
-        fail_msg("%s: %s", probe->id, err.text);
+        fail_msg("%s: %s", probe != NULL ? probe->id : "problem", err.text);
     return found;
 }
 
 static void expect_healthy(const answered *self, const pcast_probe *probe, const char *kernel,
-                           const pcast_declaration *declaration)
+                           const pcast_declaration *declaration, int returns_lse)
 {
-    const pcast_judgement found = judge(self, probe, declaration);
+    const pcast_judgement found = judge(self, probe, declaration, returns_lse);
     if (found.verdict != PCAST_VERDICT_DEFECTIVE)
         return;
     fail_msg("%s on %s (unknown %llx): %s, row %zu, channel %zu: %.9g is outside %.9g to %.9g",
-             kernel, probe->id, (unsigned long long)declaration->unknown,
-             found.in_lse ? "lse" : "o", found.row, found.channel, found.got, found.expected.low,
-             found.expected.high);
+             kernel, probe != NULL ? probe->id : "a random problem",
+             (unsigned long long)declaration->unknown, found.in_lse ? "lse" : "o", found.row,
+             found.channel, found.got, found.expected.low, found.expected.high);
 }
 
 static void test_presets_are_healthy(void **state)
@@ -86,14 +86,15 @@ static void test_presets_are_healthy(void **state)
             const pcast_preset *preset = pcast_preset_at(i / 2);
             pcast_declaration declaration = {preset->kernel, 0};
             declaration.kernel.semantics = (pcast_semantics)(i % 2);
+            const int returns_lse = preset->kernel.lse != PCAST_LSE_NONE;
             if (!run(&answer, &answer.problem, &declaration.kernel))
                 continue;
             judged++;
-            expect_healthy(&answer, probe, preset->name, &declaration);
+            expect_healthy(&answer, probe, preset->name, &declaration, returns_lse);
             declaration.kernel.semantics = PCAST_SEMANTICS_FP32; /* as a user may declare it */
-            expect_healthy(&answer, probe, preset->name, &declaration);
+            expect_healthy(&answer, probe, preset->name, &declaration, returns_lse);
             const pcast_declaration nothing = pcast_declaration_of_nothing();
-            expect_healthy(&answer, probe, preset->name, &nothing);
+            expect_healthy(&answer, probe, preset->name, &nothing, returns_lse);
         }
         answered_free(&answer);
     }
@@ -143,6 +144,33 @@ static int is_rash(const pcast_kernel *kernel)
            (kernel->promotion == PCAST_PROMOTION_NEVER || kernel->block == 0 || kernel->block > 64);
 }
 
+/* Under its own declaration, under one with fields left open, whose values are then any preset's,
+ * and with nothing known. */
+static void expect_all_healthy(const answered *self, const pcast_probe *probe, const char *spec,
+                               const pcast_kernel *kernel, uint64_t *random)
+{
+    const int returns_lse = kernel->lse != PCAST_LSE_NONE;
+    pcast_declaration declaration = {*kernel, 0};
+    expect_healthy(self, probe, spec, &declaration, returns_lse);
+    if (is_rash(kernel))
+        return;
+    declaration.unknown =
+        test_random(random) & test_random(random) & ((UINT64_C(1) << PCAST_FIELD_COUNT) - 1);
+    for (int field = 0; field < PCAST_FIELD_COUNT; field++) {
+        char text[128];
+        pcast_error err;
+        if ((declaration.unknown & UINT64_C(1) << field) == 0 || field == PCAST_FIELD_SOFTCAP ||
+            field == PCAST_FIELD_SCALE_LOG2) /* which sets the scale */
+            continue;
+        pcast_kernel_get(&pcast_preset_at(test_random(random) % pcast_preset_count())->kernel,
+                         (pcast_field)field, text, sizeof text);
+        pcast_kernel_set(&declaration.kernel, (pcast_field)field, text, &err);
+    }
+    expect_healthy(self, probe, spec, &declaration, returns_lse);
+    declaration = pcast_declaration_of_nothing();
+    expect_healthy(self, probe, spec, &declaration, returns_lse);
+}
+
 static void test_settings_are_healthy(void **state)
 {
     (void)state;
@@ -160,20 +188,84 @@ static void test_settings_are_healthy(void **state)
             if (!run(&answers[p], &answers[p].problem, &kernel))
                 continue;
             judged++;
-            pcast_declaration declaration = {kernel, 0};
-            expect_healthy(&answers[p], pcast_probe_at(p), spec, &declaration);
-            if (is_rash(&kernel))
-                continue;
-            declaration.unknown = test_random(&random) & test_random(&random) &
-                                  ((UINT64_C(1) << PCAST_FIELD_COUNT) - 1);
-            expect_healthy(&answers[p], pcast_probe_at(p), spec, &declaration);
-            declaration = pcast_declaration_of_nothing();
-            expect_healthy(&answers[p], pcast_probe_at(p), spec, &declaration);
+            expect_all_healthy(&answers[p], pcast_probe_at(p), spec, &kernel, &random);
         }
     }
     for (size_t p = 0; p < pcast_probe_count(); p++)
         answered_free(&answers[p]);
     assert_true(judged > SEEDS * (size_t)probes_a_setting / 2);
+}
+
+static float draw_e4m3(uint64_t *random)
+{
+    const uint32_t code = (uint32_t)(test_random(random) % 256);
+    return (code & 0x7F) == 0x7F ? 0 : pcast_decode_f32(PCAST_E4M3, code);
+}
+
+/* Problems that are no probes: scores on a few levels, any V, masks, lengths, sinks, descales. */
+static void draw_problem(answered *self, uint64_t *random)
+{
+    static const double spreads[] = {0, 1, 4, 12, 40};
+    const size_t kv_heads = 1 + test_random(random) % 2, group = 1 + test_random(random) % 2;
+    const size_t batch = 1 + test_random(random) % 2, keys = 1 + test_random(random) % 300;
+    const size_t queries = test_random(random) % 2 != 0 ? 1 : 1 + test_random(random) % 40;
+    const double spread = spreads[test_random(random) % 5];
+    pcast_problem *problem = &self->problem;
+    pcast_error err = {""};
+    *self = (answered){0};
+    assert_int_equal(
+        pcast_problem_init(problem, batch, kv_heads * group, kv_heads, queries, keys, DIM, &err),
+        PCAST_OK);
+    problem->softmax_scale = 1;
+    const int values = (int)(test_random(random) % 3);
+    for (size_t i = 0; i < pcast_problem_rows(problem); i++)
+        problem->q[i * DIM] = 1;
+    for (size_t j = 0; j < batch * kv_heads * keys; j++) { /* two numbers of E4M3 */
+        const double level = floor((test_uniform(random) - 0.5) * spread * 16) / 16;
+        problem->k[j * DIM] = (float)(level < 0 ? ceil(level) : floor(level));
+        problem->k[j * DIM + 1] = 0;
+        if (fabsf(problem->k[j * DIM]) > 16)
+            problem->k[j * DIM] = (float)(2 * floor((double)problem->k[j * DIM] / 2));
+        for (size_t c = 0; c < DIM; c++)
+            problem->v[j * DIM + c] = values == 0   ? draw_e4m3(random)
+                                      : values == 1 ? (float)(test_random(random) % 9) - 4
+                                                    : 0x1p-9f * (float)(test_random(random) % 8);
+    }
+    problem->mask = (pcast_mask)(test_random(random) % 3);
+    if (test_random(random) % 3 == 0)
+        problem->window_left = 1 + test_random(random) % keys;
+    if (test_random(random) % 4 == 0 && pcast_problem_descale(&problem->sink, kv_heads * group))
+        for (size_t h = 0; h < kv_heads * group; h++)
+            problem->sink[h] = (float)(40 * test_uniform(random) - 20);
+    if (test_random(random) % 4 == 0 && pcast_problem_descale(&problem->v_descale, kv_heads))
+        for (size_t h = 0; h < kv_heads; h++)
+            problem->v_descale[h] = (float)pow(10, 6 * test_uniform(random) - 3);
+    if (test_random(random) % 4 == 0) {
+        problem->kv_lengths = malloc(batch * sizeof *problem->kv_lengths);
+        for (size_t b = 0; b < batch; b++)
+            problem->kv_lengths[b] = 1 + test_random(random) % keys;
+    }
+    self->o = calloc(pcast_problem_rows(problem), DIM * sizeof *self->o);
+    self->lse = calloc(pcast_problem_rows(problem), sizeof *self->lse);
+}
+
+static void test_other_problems(void **state)
+{
+    (void)state;
+    uint64_t random = 12;
+    size_t judged = 0;
+    for (int seed = 0; seed < SEEDS * probes_a_setting / 4; seed++) {
+        answered answer;
+        char spec[PCAST_SPEC_MAX];
+        draw_problem(&answer, &random);
+        const pcast_kernel kernel = draw_kernel(&random, spec);
+        if (run(&answer, &answer.problem, &kernel)) {
+            judged++;
+            expect_all_healthy(&answer, NULL, spec, &kernel, &random);
+        }
+        answered_free(&answer);
+    }
+    assert_true(judged > (size_t)(SEEDS * probes_a_setting / 16));
 }
 
 /* The answer of a kernel with a fault. */
@@ -222,7 +314,8 @@ static void test_faults_are_found(void **state)
             int named = 0;
             assert_non_null(fault);
             run_faulty(&answer, probe, &declaration.kernel, fault);
-            const pcast_judgement found = judge(&answer, probe, &declaration);
+            const pcast_judgement found =
+                judge(&answer, probe, &declaration, declaration.kernel.lse != PCAST_LSE_NONE);
             for (size_t i = 0; i < found.fault_count; i++)
                 named |= found.faults[i] == fault;
             if (found.verdict != PCAST_VERDICT_DEFECTIVE || !named)
@@ -283,6 +376,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_faults_are_found),
         cmocka_unit_test(test_presets_are_healthy),
         cmocka_unit_test(test_settings_are_healthy),
+        cmocka_unit_test(test_other_problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
