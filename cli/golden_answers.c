@@ -5,11 +5,27 @@
 #include "pcast/tensor.h"
 
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 static int join(char *text, size_t size, const char *folder, const char *id, const char *ending)
 {
     return snprintf(text, size, "%s/%s%s", folder, id, ending) < (int)size;
+}
+
+/* "[1, 2, 4]" of up to PCAST_RANK_MAX sizes. */
+static void shape_text(size_t rank, const size_t *shape, char text[256])
+{
+    int length = sprintf(text, "[");
+    for (size_t i = 0; i < rank; i++)
+        length += sprintf(text + length, "%s%zu", i > 0 ? ", " : "", shape[i]);
+    sprintf(text + length, "]");
+}
+
+/* A dangling link is there, and cannot be read. */
+static int is_there(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0;
 }
 
 /* Reads a tensor of so many elements in the last dimension's order of `shape`. */
@@ -27,15 +43,10 @@ static pcast_status read_output(const char *path, const char *name, const size_t
         *values = cli_alloc(pcast_tensor_size(&tensor), sizeof **values);
         pcast_tensor_get(&tensor, 0, pcast_tensor_size(&tensor), *values);
     } else {
-        int length = snprintf(err->text, sizeof err->text, "%s: shape [", path);
-        for (size_t i = 0; i < tensor.rank; i++)
-            length += snprintf(err->text + length, sizeof err->text - (size_t)length, "%s%zu",
-                               i > 0 ? ", " : "", tensor.shape[i]);
-        length += snprintf(err->text + length, sizeof err->text - (size_t)length, "], expected [");
-        for (size_t i = 0; i < rank; i++)
-            length += snprintf(err->text + length, sizeof err->text - (size_t)length, "%s%zu",
-                               i > 0 ? ", " : "", shape[i]);
-        snprintf(err->text + length, sizeof err->text - (size_t)length, "]");
+        char own[256], wanted[256];
+        shape_text(tensor.rank, tensor.shape, own);
+        shape_text(rank, shape, wanted);
+        snprintf(err->text, sizeof err->text, "%.400s: shape %s, expected %s", path, own, wanted);
         status = PCAST_ERR_INPUT;
     }
     pcast_tensor_free(&tensor);
@@ -53,16 +64,16 @@ pcast_status golden_read_answer(const char *folder, const pcast_manifest_probe *
         snprintf(err->text, sizeof err->text, "%.64s: path is too long", folder);
         return PCAST_ERR_INPUT;
     }
-    if (access(path, F_OK) != 0) {
+    if (!is_there(path)) {
         join(path, sizeof path, folder, probe->id, ".safetensors");
         memcpy(lse_path, path, sizeof path);
         o_name = "o";
         lse_name = "lse";
     }
-    if (access(path, F_OK) != 0)
+    if (!is_there(path))
         return PCAST_OK;
     pcast_status status = read_output(path, o_name, shape, 4, o, err);
-    if (status != PCAST_OK || (lse_name == NULL && access(lse_path, F_OK) != 0))
+    if (status != PCAST_OK || (lse_name == NULL && !is_there(lse_path)))
         return status;
     return read_output(lse_path, lse_name, shape, 3, lse, err);
 }

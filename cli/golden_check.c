@@ -60,6 +60,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             return cli_bad(state, "a suite's folder is needed");
         if (options->outputs == NULL)
             return cli_bad(state, "--outputs: needed, the folder of the kernel's answers");
+        if (options->outputs[0] == '\0')
+            return cli_bad(state, "--outputs: '': is no folder name");
+        if (options->csv != NULL && options->junit != NULL && strcmp(options->csv, "-") == 0 &&
+            strcmp(options->junit, "-") == 0)
+            return cli_bad(state, "--csv and --junit: standard output can take one of them");
         if (options->declared.unknown != 0 && options->spec == NULL)
             return cli_bad(state, "--unknown: names fields of --kernel, which is not given");
         return 0;
@@ -154,6 +159,7 @@ static int is_chosen(const cli_list *probes, const char *id)
 static int resolve_declaration(check_options *options, const pcast_manifest *manifest)
 {
     golden_declared *declared = &options->declared;
+    uint64_t given;
     pcast_error err;
     declared->spec = options->spec != NULL ? options->spec : manifest->spec;
     if (options->spec == NULL)
@@ -161,9 +167,22 @@ static int resolve_declaration(check_options *options, const pcast_manifest *man
     declared->nothing = declared->spec == NULL;
     if (declared->nothing)
         return EXIT_OK;
-    if (pcast_kernel_parse(declared->spec, &declared->kernel, NULL, &err) != PCAST_OK)
+    if (pcast_kernel_parse(declared->spec, &declared->kernel, &given, &err) != PCAST_OK)
         return cli_fail(EXIT_USAGE, options->name, "--kernel %s: %s", declared->spec, err.text);
-    return cli_check_kernel(options->name, "--kernel", declared->spec, &declared->kernel);
+    static const pcast_field given_by_probes[] = {PCAST_FIELD_MASK, PCAST_FIELD_WINDOW_LEFT,
+                                                  PCAST_FIELD_WINDOW_RIGHT, PCAST_FIELD_SINK_LOGIT,
+                                                  PCAST_FIELD_SOFTCAP};
+    for (size_t i = 0; i < sizeof given_by_probes / sizeof given_by_probes[0]; i++)
+        if ((given & UINT64_C(1) << given_by_probes[i]) != 0)
+            return cli_fail(EXIT_USAGE, options->name,
+                            "--kernel %s: %s: is the problems', not the kernel's", declared->spec,
+                            pcast_field_name(given_by_probes[i]));
+    return cli_check_kernel(options->name, "--kernel ", declared->spec, &declared->kernel);
+}
+
+static int is_stdout(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
 }
 
 static int write_reports(const check_options *options, const golden_report *report)
@@ -174,7 +193,7 @@ static int write_reports(const check_options *options, const golden_report *repo
     } files[] = {
         {options->csv, golden_report_csv},
         {options->junit, golden_report_junit},
-        {options->csv != NULL && strcmp(options->csv, "-") == 0 ? NULL : "-", golden_report_text},
+        {is_stdout(options->csv) || is_stdout(options->junit) ? NULL : "-", golden_report_text},
     };
     cli_output outputs[3];
     size_t count = 0;

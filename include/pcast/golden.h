@@ -156,7 +156,7 @@ typedef struct pcast_judgement {
     size_t row, channel;
     double got;
     pcast_interval expected; /* of it, rounded to the output's type */
-    /* Faults whose own bounds hold the whole answer, those of the probe first. */
+    /* Faults whose own bounds hold the whole answer, the best explanation first. */
     const pcast_fault *faults[PCAST_JUDGEMENT_FAULTS];
     size_t fault_count;
 } pcast_judgement;

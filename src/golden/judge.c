@@ -151,10 +151,24 @@ static int is_telling(const pcast_declaration *declaration, const pcast_bounds *
     return 0;
 }
 
-/* Does a fault explain what lies outside of the healthy bounds, under reading `index`? */
+/* How much the bounds leave open: the mean width of O's intervals, relative. */
+static double looseness(const pcast_bounds *bounds)
+{
+    const size_t count = bounds->rows * bounds->dim;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double size = fabs(bounds->o[i].low) + fabs(bounds->o[i].high);
+        const double width = is_anything(bounds->o[i]) ? 2 : bounds->o[i].high - bounds->o[i].low;
+        sum += is_anything(bounds->o[i]) ? 2 : width > 0 && isfinite(size) ? width / size : 0;
+    }
+    return sum / (double)count;
+}
+
+/* Does a fault explain what lies outside of the healthy bounds, under reading `index`? Then *loose
+ * is how loosely. */
 static pcast_status explains(const pcast_problem *problem, const pcast_declaration *declaration,
                              size_t index, const pcast_fault *fault, const pcast_answer *answer,
-                             const pcast_bounds *healthy, int *yes, pcast_error *err)
+                             const pcast_bounds *healthy, int *yes, double *loose, pcast_error *err)
 {
     pcast_bounds bounds;
     *yes = 0;
@@ -162,6 +176,7 @@ static pcast_status explains(const pcast_problem *problem, const pcast_declarati
     if (status == PCAST_OK) {
         const comparison all = compare(declaration, &bounds, answer);
         *yes = all.outside == 0 && is_telling(declaration, healthy, &bounds, answer, all.lse_unit);
+        *loose = looseness(&bounds);
     }
     pcast_bounds_free(&bounds);
     return status;
@@ -175,25 +190,48 @@ static int names(const pcast_probe *probe, const pcast_fault *fault)
     return 0;
 }
 
-/* Faults that explain the answer, first those of the probe, then the others. */
+/* Keeps the faults that explain best, by falling tightness. */
+static void keep_fault(pcast_judgement *judgement, double looseness_of[PCAST_JUDGEMENT_FAULTS],
+                       const pcast_fault *fault, double loose)
+{
+    size_t i = judgement->fault_count;
+    if (i == PCAST_JUDGEMENT_FAULTS && loose >= looseness_of[i - 1])
+        return;
+    if (i < PCAST_JUDGEMENT_FAULTS)
+        judgement->fault_count++;
+    else
+        i--;
+    for (; i > 0 && looseness_of[i - 1] > loose; i--) {
+        judgement->faults[i] = judgement->faults[i - 1];
+        looseness_of[i] = looseness_of[i - 1];
+    }
+    judgement->faults[i] = fault;
+    looseness_of[i] = loose;
+}
+
+/* Faults that explain the answer, those first whose bounds leave least open; the probe's own count
+ * as a hundred times as tight. What is far looser than the best is left out. */
 static pcast_status find_faults(const pcast_problem *problem, const pcast_probe *probe,
                                 const pcast_declaration *declaration, const pcast_answer *answer,
                                 const pcast_bounds *healthy, pcast_judgement *judgement,
                                 pcast_error *err)
 {
+    static const double own = 0.01, least = 1e-7, far = 20;
+    double looseness_of[PCAST_JUDGEMENT_FAULTS];
     pcast_status status = PCAST_OK;
-    for (int own = 1; own >= 0 && judgement->fault_count == 0; own--)
-        for (size_t i = 0; status == PCAST_OK && i < pcast_fault_count(); i++) {
-            const pcast_fault *fault = pcast_fault_at(i);
-            int yes = 0;
-            if (names(probe, fault) != own || judgement->fault_count == PCAST_JUDGEMENT_FAULTS)
-                continue;
-            for (size_t r = 0; status == PCAST_OK && !yes && r < pcast_reading_count(declaration);
-                 r++)
-                status = explains(problem, declaration, r, fault, answer, healthy, &yes, err);
-            if (yes)
-                judgement->faults[judgement->fault_count++] = fault;
-        }
+    for (size_t i = 0; status == PCAST_OK && i < pcast_fault_count(); i++) {
+        const pcast_fault *fault = pcast_fault_at(i);
+        double loose = 0;
+        int yes = 0;
+        for (size_t r = 0; status == PCAST_OK && !yes && r < pcast_reading_count(declaration); r++)
+            status = explains(problem, declaration, r, fault, answer, healthy, &yes, &loose, err);
+        if (yes)
+            keep_fault(judgement, looseness_of, fault,
+                       (loose + least) * (names(probe, fault) ? own : 1));
+    }
+    while (judgement->fault_count > 1 &&
+           looseness_of[judgement->fault_count - 1] > far * looseness_of[0])
+        judgement->fault_count--;
     return status;
 }
 

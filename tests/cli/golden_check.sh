@@ -61,3 +61,10 @@ t pcast golden check suite --outputs out --csv none/none/x.csv
 echo '{"schema": "pcast-golden"}' > none/manifest.json
 t pcast golden check none --outputs out
 t sh -c 'rm suite/probes/unit-row/v.npy; pcast golden check suite --outputs flush --probe unit-row'
+# Long paths, fields that are the problems', two reports for one output.
+t sh -c 'long=$(printf "%0990d" 0 | tr 0 /); mkdir short; cp out/cast-table_o.npy short/sums-of-cast_o.npy; pcast golden check suite --outputs ".${long}short" --probe sums-of-cast 2>&1 | cut -c1-60 | tail -n 2'
+t pcast golden check suite --outputs out --kernel 'fa3:mask=causal'
+t pcast golden check suite --outputs out --kernel 'fa3:softcap=30'
+t pcast golden check suite --outputs out --kernel 'xqa-mla:learned_sink=denominator'
+t pcast golden check suite --outputs out --csv - --junit -
+t pcast golden check suite --outputs ''
