@@ -9,9 +9,8 @@ static void write_match(FILE *stream, const pcast_match *match)
     if (match->exact == match->elements)
         fprintf(stream, "all %zu numbers to the bit", match->elements);
     else
-        fprintf(stream, "%zu of %zu numbers to the bit (%.3g %%), %.3g ulp off in the mean",
-                match->exact, match->elements, 100 * (double)match->exact / (double)match->elements,
-                match->distance);
+        fprintf(stream, "%zu of %zu numbers to the bit (%.3g %%), %zu nearly", match->exact,
+                match->elements, 100 * (double)match->exact / (double)match->elements, match->near);
 }
 
 static int is_same(const pcast_match *a, const pcast_match *b)
@@ -76,6 +75,7 @@ static void write_row(csv_writer *csv, const char *kind, const char *aspect, con
     csv_text(csv, aspect);
     csv_text(csv, value);
     csv_count(csv, match->exact);
+    csv_count(csv, match->near);
     csv_count(csv, match->elements);
     csv_number(csv, match->distance);
     csv_end(csv);
@@ -83,8 +83,8 @@ static void write_row(csv_writer *csv, const char *kind, const char *aspect, con
 
 void identify_write_csv(FILE *stream, const pcast_identity *identity)
 {
-    static const char *const columns[] = {"kind",  "aspect",   "value",
-                                          "exact", "elements", "distance_ulp"};
+    static const char *const columns[] = {"kind", "aspect",   "value",       "exact",
+                                          "near", "elements", "distance_ulp"};
     csv_writer csv = {.stream = stream};
     csv_names(&csv, columns, sizeof columns / sizeof columns[0]);
     write_row(&csv, "best", "", identity->best.spec, &identity->best.match);

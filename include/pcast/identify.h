@@ -32,6 +32,7 @@ pcast_sighting pcast_sighting_of(const pcast_problem *problem, pcast_problem_ten
 /* How much of the outputs a kernel reproduces. */
 typedef struct pcast_match {
     size_t elements; /* of O and log-sum-exp that it gives an answer for */
+    size_t near;     /* within 256 ulp of float32, or one of a 16-bit output */
     size_t exact;    /* the same bits */
     double distance; /* mean over elements of the ulp distance, up to 2^16 each */
 } pcast_match;
@@ -78,7 +79,7 @@ pcast_status pcast_identify(const pcast_sighting *sightings, size_t count, size_
                             pcast_cpu cpu, pcast_identity *identity, pcast_error *err);
 void pcast_identity_free(pcast_identity *identity);
 
-/* Is a better than b: more exact numbers, else a smaller distance? */
+/* Is a better than b: more numbers that are near, else more exact ones, else a smaller distance? */
 int pcast_match_better(const pcast_match *a, const pcast_match *b);
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Presets from which fields are varied, and rounds of that. */
-enum { STARTS = 3, ROUNDS = 3, DISTANCE_MOST = 1 << 16 };
+enum { STARTS = 3, ROUNDS = 3, DISTANCE_MOST = 1 << 16, NEAR_F32 = 256 };
 /* No output has these bits: what was not written still holds them. */
 #define UNWRITTEN UINT32_C(0xFFC0DEAD)
 
@@ -35,14 +35,16 @@ typedef struct identify_run {
     /* The current batch. */
     const pcast_kernel *kernels;
     pcast_match *matches;
-    size_t to_beat;   /* exact numbers of the best */
+    size_t to_beat;   /* near numbers of the best */
     const char *only; /* the only probe that is looked at; NULL: all sightings */
     size_t evaluations;
 } identify_run;
 
 int pcast_match_better(const pcast_match *a, const pcast_match *b)
 {
-    return a->exact != b->exact ? a->exact > b->exact : a->distance < b->distance;
+    return a->near != b->near     ? a->near > b->near
+           : a->exact != b->exact ? a->exact > b->exact
+                                  : a->distance < b->distance;
 }
 
 /* ---- One kernel on the sightings ---- */
@@ -74,8 +76,10 @@ static void add_numbers(pcast_match *match, const float *own, const float *seen,
             continue;
         const int same = own[i] == seen[i] || (isnan(own[i]) && isnan(seen[i]));
         match->elements++;
+        const double apart = same ? 0 : distance(own[i], seen[i], format);
         match->exact += (size_t)same;
-        match->distance += same ? 0 : distance(own[i], seen[i], format);
+        match->near += apart <= (format == PCAST_OUTPUT_F32 ? NEAR_F32 : 1);
+        match->distance += apart;
     }
 }
 
@@ -115,7 +119,7 @@ static pcast_match match_kernel(const identify_run *self, identify_space *space,
         add_numbers(&match, space->o, sighting->o, size, kernel->out_format);
         if (sighting->lse != NULL && kernel->lse != PCAST_LSE_NONE)
             add_numbers(&match, space->lse, sighting->lse, rows, PCAST_OUTPUT_F32);
-        if (self->only == NULL && match.exact + (self->elements - match.elements) < to_beat)
+        if (self->only == NULL && match.near + (self->elements - match.elements) < to_beat)
             break;
     }
     match.distance = match.elements > 0 ? match.distance / (double)match.elements : INFINITY;
@@ -223,9 +227,10 @@ typedef struct reading {
 } reading;
 
 static const reading readings[] = {
-    {"cast-table", {"output type", "format of P", "S"}},
+    {"cast-table", {"output type", "row sum", "S"}},
     {"unit-row", {"log-sum-exp", "where S enters"}},
     {"sums-of-cast", {"row sum", "where S enters"}},
+    {"cast-table", {"format of P", "row sum", "S"}},
     {"walk", {"order", "staleness", "block"}},
     {"split-merge", {"splits"}},
     {"masked-rows", {"masked rows"}},
@@ -308,7 +313,7 @@ static void climb(identify_run *self, pcast_candidate *from)
             if (!applies(&from->kernel, &pcast_aspects[a]))
                 continue;
             const size_t count = alternatives(&from->kernel, &pcast_aspects[a], kernels, values);
-            match_all(self, kernels, count, from->match.exact, matches);
+            match_all(self, kernels, count, from->match.near, matches);
             for (size_t i = 0; i < count; i++)
                 if (pcast_match_better(&matches[i], &from->match)) {
                     from->kernel = kernels[i];
@@ -330,6 +335,22 @@ static const pcast_preset *preset_of(const char *spec)
     return pcast_preset_at(0);
 }
 
+/* E4M3 with S gives the codes of E4M3FNUZ with S/2: where both explain as much, the former is
+ * meant.
+ */
+static void prefer_e4m3(identify_run *self, pcast_candidate *best)
+{
+    pcast_candidate other = *best;
+    if (best->kernel.p_format != PCAST_E4M3FNUZ)
+        return;
+    other.kernel.p_format = PCAST_E4M3;
+    other.kernel.scale *= 2;
+    other.kernel.scale_log2 = 0;
+    match_all(self, &other.kernel, 1, 0, &other.match);
+    if (!pcast_match_better(&best->match, &other.match))
+        *best = other;
+}
+
 static void search(identify_run *self, pcast_identity *identity)
 {
     identity->best = identity->presets[0];
@@ -341,6 +362,7 @@ static void search(identify_run *self, pcast_identity *identity)
         if (!pcast_match_better(&from.match, &identity->presets[i].match))
             from = identity->presets[i];
         climb(self, &from);
+        prefer_e4m3(self, &from);
         pcast_kernel_spec(&from.kernel, preset_of(from.spec), from.spec, PCAST_SPEC_MAX);
         if (pcast_match_better(&from.match, &identity->best.match))
             identity->best = from;
@@ -354,7 +376,8 @@ static void add_alternative(pcast_evidence *evidence, const char *value, pcast_m
 {
     pcast_alternative new = {.match = match};
     snprintf(new.value, sizeof new.value, "%s", value);
-    if (match.exact == best->exact && match.distance == best->distance) {
+    if (match.exact == best->exact && match.near == best->near &&
+        match.distance == best->distance) {
         evidence->same[evidence->same_count++] = new;
         return;
     }

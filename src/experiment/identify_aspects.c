@@ -6,9 +6,10 @@
 #include <string.h>
 
 static const char *const order[] = {"order=forward", "order=reverse", NULL};
-static const char *const block[] = {"block=16",  "block=32",  "block=48",  "block=64",  "block=80",
-                                    "block=96",  "block=112", "block=128", "block=160", "block=176",
-                                    "block=192", "block=224", "block=256", NULL};
+static const char *const block[] = {"block=16",  "block=32",  "block=48",   "block=64",
+                                    "block=80",  "block=96",  "block=112",  "block=128",
+                                    "block=160", "block=176", "block=192",  "block=224",
+                                    "block=256", "block=512", "block=4096", NULL};
 static const char *const scale[] = {
     "scale=1",   "scale=2",   "scale=4",   "scale=8",   "scale=16",         "scale=32", "scale=64",
     "scale=128", "scale=240", "scale=256", "scale=448", "scale_log2=8.807", NULL};
@@ -24,13 +25,14 @@ static const char *const threshold[] = {
     "rescale_threshold=4;threshold_unit=nats",
     NULL,
 };
-static const char *const row_sum[] = {"row_sum=precast", "row_sum=cast", NULL};
+static const char *const row_sum[] = {"row_sum=precast",
+                                      "row_sum=cast;sum_scale=in;learned_sink=none", NULL};
 static const char *const format[] = {"p_format=e4m3",
-                                     "p_format=e5m2",
-                                     "p_format=e4m3fnuz",
+                                     "p_format=f32",
                                      "p_format=bf16",
                                      "p_format=f16",
-                                     "p_format=f32",
+                                     "p_format=e4m3fnuz",
+                                     "p_format=e5m2",
                                      NULL};
 static const char *const output[] = {"out_format=f32", "out_format=bf16", "out_format=f16", NULL};
 static const char *const lse[] = {"lse=e", "lse=2", NULL};
@@ -66,8 +68,10 @@ static const char *const sum_order[] = {"sum_order=reference",
                                         NULL};
 static const char *const epilogue[] = {"epilogue=divide", "epilogue=reciprocal",
                                        "epilogue=quotient", "epilogue=two_step", NULL};
-static const char *const splits[] = {"splits=1", "splits=2", "splits=3",
-                                     "splits=4", "splits=8", NULL};
+static const char *const splits[] = {"splits=1;partition=0",   "splits=2;partition=0",
+                                     "splits=3;partition=0",   "splits=4;partition=0",
+                                     "splits=8;partition=0",   "splits=1;partition=256",
+                                     "splits=1;partition=512", NULL};
 static const char *const masked[] = {"mask_value=-inf;masked_rows=zero;empty_max=guard",
                                      "mask_value=-inf;masked_rows=nan;empty_max=guard",
                                      "mask_value=-inf;masked_rows=unguarded;empty_max=guard",

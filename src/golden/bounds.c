@@ -132,6 +132,7 @@ static void answer_row(bounding *self, size_t row, const pcast_row_view *view,
         self->bounds->o[row * self->bounds->dim + c] =
             fit == PCAST_FIT_FITS      ? (pcast_interval){o.low, o.high, terms->or_nan}
             : fit == PCAST_FIT_UNKNOWN ? anything
+            : fit == PCAST_FIT_EMPTY   ? (pcast_interval){0, 0, 1}
             : o.low > 0                ? (pcast_interval){INFINITY, INFINITY, 1}
                                        : (pcast_interval){-INFINITY, -INFINITY, 1};
     }

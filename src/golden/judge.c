@@ -53,6 +53,8 @@ static double excess(pcast_interval x, double value)
     if (isnan(value) || x.low > x.high)
         return INFINITY;
     const double gap = value < x.low ? x.low - value : value - x.high;
+    if (!isfinite(gap))
+        return INFINITY;
     return gap / (x.high - x.low + fabs(x.high) * 0x1p-24 + DBL_MIN);
 }
 

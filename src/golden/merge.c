@@ -178,6 +178,15 @@ static void add_split(const pcast_reading *reading, const pcast_terms *terms, si
     *total = pcast_span_add(*total, weight);
 }
 
+/* Is every P cast to zero? */
+static int is_empty(const pcast_terms *terms)
+{
+    for (size_t i = 0; i < terms->count; i++)
+        if (terms->term[i].n.high > 0)
+            return 0;
+    return 1;
+}
+
 pcast_fit pcast_merge(const pcast_reading *reading, const pcast_row_view *row,
                       const pcast_terms *terms, const float *v, double v_descale, size_t dim,
                       pcast_merge_space *space, pcast_span *lse)
@@ -191,7 +200,7 @@ pcast_fit pcast_merge(const pcast_reading *reading, const pcast_row_view *row,
     int sure = weigh_splits(reading, row, terms, top, space);
     *lse = (pcast_span){INFINITY, -INFINITY};
     if (!sure)
-        return PCAST_FIT_UNKNOWN;
+        return is_empty(terms) ? PCAST_FIT_EMPTY : PCAST_FIT_UNKNOWN;
     for (size_t c = 0; c < dim; c++)
         space->sum[c] = (pcast_span){0, 0};
     for (size_t s = 0; s < terms->split_count; s++) {

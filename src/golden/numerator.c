@@ -277,7 +277,8 @@ pcast_fit pcast_numerators(const pcast_reading *reading, const pcast_row_view *r
         if (!is_exact(reading, &all) && !by_machine)
             out[c] = sum_elsewhere(reading, row, out[c], &all, &fit);
         worst = fit > worst ? fit : worst;
-        best = fit < best ? fit : best;
+        if (is_exact(reading, &all) || !by_machine)
+            best = fit < best ? fit : best;
         if (is_exact(reading, &all) || !by_machine)
             continue;
         if (!evaluated) {
@@ -285,6 +286,12 @@ pcast_fit pcast_numerators(const pcast_reading *reading, const pcast_row_view *r
             run_machine(reading, row, number, dim, space);
             evaluated = 1;
         }
+        if (!isfinite(space->o[c])) {
+            worst = isnan(space->o[c]) || worst == PCAST_FIT_UNKNOWN ? PCAST_FIT_UNKNOWN
+                                                                     : PCAST_FIT_OVERFLOWS;
+            continue;
+        }
+        best = PCAST_FIT_FITS;
         const double sum = (double)space->o[c] / (double)reading->kernel.scale;
         const pcast_span machine = {sum, sum};
         out[c] = reading->summation == PCAST_SUMMATION_EITHER ? pcast_span_hull(out[c], machine)

@@ -18,8 +18,9 @@ void pcast_numerator_space_free(pcast_numerator_space *space);
 /* Does FP16 hold the sums? */
 typedef enum pcast_fit {
     PCAST_FIT_FITS,
-    PCAST_FIT_UNKNOWN,   /* it may have overflowed: nothing can be said */
     PCAST_FIT_OVERFLOWS, /* infinity of its sign in every channel */
+    PCAST_FIT_EMPTY,     /* all P are zero: O is 0 or NaN */
+    PCAST_FIT_UNKNOWN,   /* it may have overflowed: nothing can be said */
 } pcast_fit;
 
 /* out[c]: what the accumulator of split `number` holds at its end, over S, and the sum of
