@@ -111,38 +111,124 @@ static int is_simulated(const pcast_problem *problem, const golden_declared *dec
     return same;
 }
 
-static golden_outcome judge(const check_options *options, const pcast_manifest_probe *probe)
+/* A problem and its answer, as far as they can be read. */
+typedef struct task {
+    pcast_problem problem;
+    float *o, *lse;
+    golden_outcome *outcome;
+} task;
+
+static void fail_task(task *self, const pcast_error *err)
 {
-    golden_outcome outcome = {.probe = probe};
-    pcast_problem problem = {0};
+    self->outcome->verdict = GOLDEN_MALFORMED;
+    snprintf(self->outcome->message, sizeof self->outcome->message, "%s", err->text);
+}
+
+static void read_task(const check_options *options, task *self)
+{
+    const pcast_manifest_probe *probe = self->outcome->probe;
     pcast_error err = {""};
-    float *o = NULL, *lse = NULL;
-    pcast_status status = pcast_manifest_load_problem(options->folder, probe, &problem, &err);
+    pcast_status status = pcast_manifest_load_problem(options->folder, probe, &self->problem, &err);
     if (status == PCAST_OK)
-        status = golden_read_answer(options->outputs, probe, &o, &lse, &err);
-    if (status == PCAST_OK && o == NULL)
-        outcome.verdict = GOLDEN_MISSING;
-    if (status == PCAST_OK && o != NULL) {
-        const pcast_answer answer = {o, lse};
-        const pcast_declaration declaration = golden_declaration(&options->declared);
-        status = pcast_judge(&problem, pcast_probe_find(probe->id), &declaration, &answer,
-                             &outcome.judgement, &err);
-        outcome.verdict = outcome.judgement.verdict == PCAST_VERDICT_EXACT ? GOLDEN_EXACT
-                          : outcome.judgement.verdict == PCAST_VERDICT_ADMISSIBLE
-                              ? GOLDEN_ADMISSIBLE
-                              : GOLDEN_DEFECTIVE;
-        if (status == PCAST_OK && outcome.verdict == GOLDEN_ADMISSIBLE &&
-            is_simulated(&problem, &options->declared, o, lse))
-            outcome.verdict = GOLDEN_EXACT;
+        status = pcast_problem_check(&self->problem, &err);
+    if (status == PCAST_OK)
+        status = golden_read_answer(options->outputs, probe, &self->o, &self->lse, &err);
+    if (status != PCAST_OK)
+        fail_task(self, &err);
+    else if (self->o == NULL)
+        self->outcome->verdict = GOLDEN_MISSING;
+    else
+        self->outcome->verdict = GOLDEN_VERDICTS; /* to be judged */
+}
+
+static void free_task(task *self)
+{
+    free(self->o);
+    free(self->lse);
+    pcast_problem_free(&self->problem);
+}
+
+static void take_judgement(task *self, const golden_declared *declared,
+                           const pcast_judgement *judgement)
+{
+    golden_outcome *outcome = self->outcome;
+    outcome->judgement = *judgement;
+    outcome->verdict = judgement->verdict == PCAST_VERDICT_DEFECTIVE ? GOLDEN_DEFECTIVE
+                       : judgement->verdict == PCAST_VERDICT_EXACT   ? GOLDEN_EXACT
+                                                                     : GOLDEN_ADMISSIBLE;
+    if (outcome->verdict == GOLDEN_ADMISSIBLE &&
+        is_simulated(&self->problem, declared, self->o, self->lse))
+        outcome->verdict = GOLDEN_EXACT;
+}
+
+static void judge_declared(const check_options *options, task *tasks, size_t count)
+{
+    const pcast_declaration declaration = golden_declaration(&options->declared);
+    for (size_t i = 0; i < count; i++) {
+        pcast_judgement judgement;
+        pcast_error err = {""};
+        const pcast_answer answer = {tasks[i].o, tasks[i].lse};
+        if (tasks[i].outcome->verdict != GOLDEN_VERDICTS)
+            continue;
+        if (pcast_judge(&tasks[i].problem, pcast_probe_find(tasks[i].outcome->probe->id),
+                        &declaration, &answer, &judgement, &err) == PCAST_OK)
+            take_judgement(&tasks[i], &options->declared, &judgement);
+        else
+            fail_task(&tasks[i], &err);
     }
-    if (status != PCAST_OK) {
-        outcome.verdict = GOLDEN_MALFORMED;
-        snprintf(outcome.message, sizeof outcome.message, "%s", err.text);
+}
+
+/* Rows of each head that are looked at to identify the kernel. */
+enum { IDENTIFY_ROWS = 24 };
+
+/* Nothing is declared: says which kernel the answers look like, and judges them as its. */
+static int judge_identified(check_options *options, task *tasks, size_t count)
+{
+    pcast_sighting *sightings = cli_alloc(count + 1, sizeof *sightings);
+    pcast_problem_tensors *tensors = cli_alloc(count + 1, sizeof *tensors);
+    pcast_answered *answers = cli_alloc(count + 1, sizeof *answers);
+    pcast_judgement *judgements = cli_alloc(count + 1, sizeof *judgements);
+    size_t *from = cli_alloc(count + 1, sizeof *from), n = 0;
+    golden_declared *declared = &options->declared;
+    pcast_identity identity = {0};
+    pcast_error err = {""};
+    int as = 0, code = EXIT_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (tasks[i].outcome->verdict != GOLDEN_VERDICTS)
+            continue;
+        sightings[n] = pcast_sighting_of(&tasks[i].problem, &tensors[n]);
+        sightings[n].id = tasks[i].outcome->probe->id;
+        sightings[n].o = tasks[i].o;
+        sightings[n].lse = tasks[i].lse;
+        answers[n] = (pcast_answered){&tasks[i].problem,
+                                      pcast_probe_find(tasks[i].outcome->probe->id),
+                                      {tasks[i].o, tasks[i].lse}};
+        from[n++] = i;
     }
-    free(o);
-    free(lse);
-    pcast_problem_free(&problem);
-    return outcome;
+    pcast_status status = n == 0 ? PCAST_OK
+                                 : pcast_identify(sightings, n, IDENTIFY_ROWS, 0,
+                                                  pcast_cpu_detect(), &identity, &err);
+    if (n > 0 && status == PCAST_OK)
+        status = pcast_judge_identified(answers, n, &identity.best, judgements, &as, &err);
+    if (status != PCAST_OK)
+        code = cli_fail(cli_exit_code(status), options->name, "%s", err.text);
+    if (as) {
+        declared->identified = 1;
+        declared->nothing = 0;
+        declared->kernel = identity.best.kernel;
+        declared->match = identity.best.match;
+        snprintf(declared->identity, sizeof declared->identity, "%s", identity.best.spec);
+        declared->spec = declared->identity;
+    }
+    for (size_t i = 0; code == EXIT_OK && i < n; i++)
+        take_judgement(&tasks[from[i]], declared, &judgements[i]);
+    pcast_identity_free(&identity);
+    free(sightings);
+    free(tensors);
+    free(answers);
+    free(judgements);
+    free(from);
+    return code;
 }
 
 /* ---- The whole suite ---- */
@@ -222,9 +308,26 @@ static int run(check_options *options, const pcast_manifest *manifest)
                             options->probes.items[i]);
     golden_report report = {.declared = &options->declared,
                             .outcomes = cli_alloc(manifest->count, sizeof *report.outcomes)};
-    for (size_t i = 0; i < manifest->count; i++)
-        if (is_chosen(&options->probes, manifest->probes[i].id))
-            report.outcomes[report.count++] = judge(options, &manifest->probes[i]);
+    task *tasks = cli_alloc(manifest->count + 1, sizeof *tasks);
+    for (size_t i = 0; i < manifest->count; i++) {
+        if (!is_chosen(&options->probes, manifest->probes[i].id))
+            continue;
+        golden_outcome *outcome = &report.outcomes[report.count];
+        outcome->probe = &manifest->probes[i];
+        tasks[report.count].outcome = outcome;
+        read_task(options, &tasks[report.count++]);
+    }
+    if (options->declared.nothing)
+        code = judge_identified(options, tasks, report.count);
+    else
+        judge_declared(options, tasks, report.count);
+    for (size_t i = 0; i < report.count; i++)
+        free_task(&tasks[i]);
+    free(tasks);
+    if (code != EXIT_OK) {
+        free(report.outcomes);
+        return code;
+    }
     size_t counts[GOLDEN_VERDICTS];
     golden_report_count(&report, counts);
     if (counts[GOLDEN_MISSING] == report.count)

@@ -4,6 +4,7 @@
 #define PCAST_CLI_GOLDEN_CHECK_H
 
 #include "golden.h"
+#include "pcast/identify.h"
 
 /* What is known of the kernel. */
 typedef struct golden_declared {
@@ -11,6 +12,9 @@ typedef struct golden_declared {
     int nothing;
     pcast_kernel kernel;
     uint64_t unknown;
+    int identified; /* by the answers themselves */
+    char identity[PCAST_SPEC_MAX];
+    pcast_match match;
 } golden_declared;
 
 static inline pcast_declaration golden_declaration(const golden_declared *declared)

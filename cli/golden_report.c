@@ -74,6 +74,13 @@ static void write_declared(FILE *stream, const golden_declared *declared)
                         "order of blocks; --kernel says more\n");
         return;
     }
+    if (declared->identified) {
+        fprintf(stream,
+                "nothing is known of the kernel; it looks like %s (%zu of %zu numbers to the "
+                "bit) and is judged as such\n",
+                declared->spec, declared->match.exact, declared->match.elements);
+        return;
+    }
     fprintf(stream, "judged as %s", declared->spec);
     for (int field = 0; field < PCAST_FIELD_COUNT; field++) {
         if ((declared->unknown & UINT64_C(1) << field) == 0)

@@ -79,6 +79,21 @@ pcast_status pcast_identify(const pcast_sighting *sightings, size_t count, size_
                             pcast_cpu cpu, pcast_identity *identity, pcast_error *err);
 void pcast_identity_free(pcast_identity *identity);
 
+/* An answer to a golden problem. */
+typedef struct pcast_answered {
+    const pcast_problem *problem;
+    const pcast_probe *probe; /* NULL: none that is known */
+    pcast_answer answer;
+} pcast_answered;
+
+/* Judges a run of problems by a kernel that was identified. As that kernel, where it explains most
+ * of them; what it does not explain is defective only where a fault does that is no other choice of
+ * settings, or where no kernel could have answered so. *as is 0 where the identified kernel
+ * explains too little: then nothing is known. Errors as pcast_judge. */
+pcast_status pcast_judge_identified(const pcast_answered *answers, size_t count,
+                                    const pcast_candidate *best, pcast_judgement *judgements,
+                                    int *as, pcast_error *err);
+
 /* Is a better than b: more numbers that are near, else more exact ones, else a smaller distance? */
 int pcast_match_better(const pcast_match *a, const pcast_match *b);
 

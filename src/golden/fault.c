@@ -22,6 +22,16 @@ static void choose_scale_16(pcast_kernel *kernel)
     choose_scale(kernel, 16);
 }
 
+static void choose_scale_4(pcast_kernel *kernel)
+{
+    choose_scale(kernel, 4);
+}
+
+static void choose_scale_512(pcast_kernel *kernel)
+{
+    choose_scale(kernel, 512);
+}
+
 static void choose_threshold(pcast_kernel *kernel, float tau)
 {
     kernel->rescale_threshold = tau;
@@ -116,6 +126,22 @@ static const pcast_fault faults[] = {
      .title = "S = 16 on P: what lies 9.7 nats below the running maximum becomes zero",
      .look = "S, where P is scaled before the cast",
      .choose = choose_scale_16},
+    {.id = "tail-flush-4",
+     .fault_class = "tail-flush",
+     .title = "S = 4 on P: what lies 8.3 nats below the running maximum becomes zero",
+     .look = "S, where P is scaled before the cast",
+     .choose = choose_scale_4},
+    {.id = "scale-in-both",
+     .fault_class = "scale-placement",
+     .title = "S stays in the output and in the log-sum-exp",
+     .look = "the factor 1/S of the epilogue, and the row sum that the logarithm reads",
+     .o_power = 1,
+     .lse_offset = 1},
+    {.id = "scale-beyond-448",
+     .fault_class = "saturation",
+     .title = "S = 512 on P: the largest P saturate",
+     .look = "S, against E4M3's largest number, 448",
+     .choose = choose_scale_512},
     {.id = "scale-not-removed",
      .fault_class = "scale-placement",
      .title = "S stays in the output",
@@ -256,6 +282,11 @@ static const pcast_fault faults[] = {
      .title = "the last key is left out",
      .look = "the bound of the last tile",
      .misread = pcast_misread_short_lengths},
+    {.id = "length-long",
+     .fault_class = "length",
+     .title = "one key beyond the length is read",
+     .look = "the bound of the last tile",
+     .misread = pcast_misread_long_lengths},
     {.id = "sink-ignored",
      .fault_class = "learned-sink",
      .title = "the learned sink is ignored",
@@ -391,6 +422,11 @@ static const pcast_fault faults[] = {
      .title = "keys of V are permuted in groups of 32 against P",
      .look = "the layout of V against the fragments of P",
      .misread = pcast_misread_v_by_32},
+    {.id = "v-reversed-8",
+     .fault_class = "v-layout",
+     .title = "keys of V are reversed in groups of 8 against P",
+     .look = "the layout of V against the fragments of P",
+     .misread = pcast_misread_v_reversed},
     {.id = "splits-unweighted",
      .fault_class = "split-merge",
      .title = "splits are averaged, whatever they hold",
@@ -411,6 +447,11 @@ static const pcast_fault faults[] = {
      .title = "P is not cast to 8 bits",
      .look = "the type of P in the product with V: 16 bits or more?",
      .choose = choose_no_cast},
+    {.id = "heads-shifted",
+     .fault_class = "head-map",
+     .title = "query heads read the head of K and V after their own",
+     .look = "h / (heads / kv_heads)",
+     .misread = pcast_misread_shifted_heads},
     {.id = "heads-interleaved",
      .fault_class = "head-map",
      .title = "query head h reads head h mod kv_heads of K and V",

@@ -12,14 +12,16 @@
 int pcast_misread_top_left(pcast_problem *problem, const pcast_kernel *kernel)
 {
     (void)kernel;
-    problem->mask = PCAST_MASK_CAUSAL_TOP_LEFT;
+    if (problem->mask == PCAST_MASK_CAUSAL)
+        problem->mask = PCAST_MASK_CAUSAL_TOP_LEFT;
     return 1;
 }
 
 int pcast_misread_bottom_right(pcast_problem *problem, const pcast_kernel *kernel)
 {
     (void)kernel;
-    problem->mask = PCAST_MASK_CAUSAL;
+    if (problem->mask == PCAST_MASK_CAUSAL_TOP_LEFT)
+        problem->mask = PCAST_MASK_CAUSAL;
     return 1;
 }
 
@@ -64,6 +66,14 @@ int pcast_misread_short_lengths(pcast_problem *problem, const pcast_kernel *kern
     (void)kernel;
     for (size_t b = 0; problem->kv_lengths != NULL && b < problem->batch; b++)
         problem->kv_lengths[b] -= problem->kv_lengths[b] > 1;
+    return 1;
+}
+
+int pcast_misread_long_lengths(pcast_problem *problem, const pcast_kernel *kernel)
+{
+    (void)kernel;
+    for (size_t b = 0; problem->kv_lengths != NULL && b < problem->batch; b++)
+        problem->kv_lengths[b] += problem->kv_lengths[b] < problem->keys;
     return 1;
 }
 
@@ -263,13 +273,24 @@ int pcast_misread_v_by_32(pcast_problem *problem, const pcast_kernel *kernel)
     return permute_v(problem, 32, accumulator_column_32);
 }
 
-/* Every head gets a head of K and V of its own. */
-int pcast_misread_interleaved_heads(pcast_problem *problem, const pcast_kernel *kernel)
+/* Within 8 keys the last takes the place of the first. */
+static size_t reversed_8(size_t place)
+{
+    return 7 - place;
+}
+
+int pcast_misread_v_reversed(pcast_problem *problem, const pcast_kernel *kernel)
+{
+    (void)kernel;
+    return permute_v(problem, 8, reversed_8);
+}
+
+/* Every head gets a head of K and V of its own: that of number from(head). */
+static int map_heads(pcast_problem *problem, size_t (*from)(const pcast_problem *, size_t head))
 {
     const size_t size = problem->keys * problem->dim, heads = problem->heads;
     float *k = calloc(problem->batch * heads, size * sizeof *k);
     float *v = calloc(problem->batch * heads, size * sizeof *v);
-    (void)kernel;
     if (k == NULL || v == NULL) {
         free(k);
         free(v);
@@ -277,9 +298,9 @@ int pcast_misread_interleaved_heads(pcast_problem *problem, const pcast_kernel *
     }
     for (size_t b = 0; b < problem->batch; b++)
         for (size_t h = 0; h < heads; h++) {
-            const size_t from = b * problem->kv_heads + h % problem->kv_heads;
-            memcpy(k + (b * heads + h) * size, problem->k + from * size, size * sizeof *k);
-            memcpy(v + (b * heads + h) * size, problem->v + from * size, size * sizeof *v);
+            const size_t read = b * problem->kv_heads + from(problem, h);
+            memcpy(k + (b * heads + h) * size, problem->k + read * size, size * sizeof *k);
+            memcpy(v + (b * heads + h) * size, problem->v + read * size, size * sizeof *v);
         }
     free(problem->k);
     free(problem->v);
@@ -290,6 +311,28 @@ int pcast_misread_interleaved_heads(pcast_problem *problem, const pcast_kernel *
     drop(&problem->k_descale);
     drop(&problem->v_descale);
     return 1;
+}
+
+static size_t interleaved(const pcast_problem *problem, size_t head)
+{
+    return head % problem->kv_heads;
+}
+
+static size_t shifted(const pcast_problem *problem, size_t head)
+{
+    return (head / (problem->heads / problem->kv_heads) + 1) % problem->kv_heads;
+}
+
+int pcast_misread_interleaved_heads(pcast_problem *problem, const pcast_kernel *kernel)
+{
+    (void)kernel;
+    return map_heads(problem, interleaved);
+}
+
+int pcast_misread_shifted_heads(pcast_problem *problem, const pcast_kernel *kernel)
+{
+    (void)kernel;
+    return map_heads(problem, shifted);
 }
 
 /* A sequence whose numbers begin at a multiple of 2^32 is taken for the first. */

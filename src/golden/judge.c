@@ -311,7 +311,8 @@ static double largest_gap(const pcast_declaration *declaration, const pcast_boun
         const double here = gap(x, rounded(declaration, faulty->o[i]), ulp);
         largest = here > largest ? here : largest;
     }
-    for (size_t row = 0; row < healthy->rows; row++) {
+    const int returns_lse = declaration->kernel.lse != PCAST_LSE_NONE || UNKNOWN(declaration, LSE);
+    for (size_t row = 0; returns_lse && row < healthy->rows; row++) {
         const double ulp = (fabs(healthy->lse[row].high) + 1) * 0x1p-23;
         const double here = gap(healthy->lse[row], faulty->lse[row], ulp);
         largest = here > largest ? here : largest;

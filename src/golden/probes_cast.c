@@ -123,7 +123,7 @@ static const pcast_probe probes[] = {
      .why = "V is the identity, so that channel c shows P of key c; within 32 keys no two but the "
             "heaviest have the same code.",
      .signature = "channels of O are exchanged within groups of 16 or 32.",
-     .faults = {"v-permuted-16", "v-permuted-32"},
+     .faults = {"v-permuted-16", "v-permuted-32", "v-reversed-8"},
      .reference = "fa3",
      .build = build_layout},
 };

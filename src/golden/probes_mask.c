@@ -155,7 +155,7 @@ static const pcast_probe probes[] = {
             "which reaches O wherever it is read as a key.",
      .signature = "O is NaN; or the last key is missing from its channel and the log-sum-exp is "
                   "that of one key fewer.",
-     .faults = {"length-ignored", "length-short"},
+     .faults = {"length-ignored", "length-short", "length-long"},
      .reference = "fa3",
      .build = build_lengths},
 };

@@ -125,8 +125,8 @@ static const pcast_probe probes[] = {
             "the log-sum-exp is the score plus ln 320.",
      .signature = "O is V times S or over S; the log-sum-exp is off by ln S, or by a factor of "
                   "ln 2 or log2 e.",
-     .faults = {"scale-not-removed", "scale-removed-twice", "lse-keeps-scale", "lse-misses-scale",
-                "lse-base-2"},
+     .faults = {"scale-not-removed", "scale-removed-twice", "scale-in-both", "scale-beyond-448",
+                "lse-keeps-scale", "lse-misses-scale", "lse-base-2"},
      .reference = "fa3",
      .build = build_unit_row},
     {.id = "unit-row-base-2",

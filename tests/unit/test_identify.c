@@ -4,12 +4,16 @@
 #include "pcast/golden_simulate.h"
 #include "pcast/identify.h"
 
+#include "settings.h"
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { DIM = 64, ROWS = 12, PROBES_MOST = 64 };
+
+/* Random settings that are judged; the program's argument. */
+static int settings = 3;
 
 typedef struct probe_run {
     size_t count;
@@ -178,12 +182,103 @@ static void test_ambiguity(void **state)
     probe_run_free(&run);
 }
 
-int main(void)
+/* Judges a run whose kernel nobody declares; returns how many answers are defective, the first of
+ * them in *found. */
+static size_t judge(const probe_run *run, const char *name, pcast_judgement *found,
+                    const char **probe)
 {
+    pcast_answered answers[PROBES_MOST];
+    pcast_judgement judgements[PROBES_MOST];
+    pcast_identity identity;
+    pcast_error err = {""};
+    size_t defective = 0;
+    int as;
+    identify(run, &identity);
+    for (size_t i = 0; i < run->count; i++)
+        answers[i] = (pcast_answered){&run->problems[i],
+                                      pcast_probe_find(run->sightings[i].id),
+                                      {run->o[i], run->sightings[i].lse}};
+    if (pcast_judge_identified(answers, run->count, &identity.best, judgements, &as, &err) !=
+        PCAST_OK)
+        fail_msg("%s: %s", name, err.text);
+    for (size_t i = 0; i < run->count; i++) {
+        if (judgements[i].verdict != PCAST_VERDICT_DEFECTIVE)
+            continue;
+        if (defective++ == 0) {
+            *found = judgements[i];
+            *probe = run->sightings[i].id;
+        }
+    }
+    pcast_identity_free(&identity);
+    return defective;
+}
+
+/* Healthy kernels are healthy also where they are identified first. */
+static void test_no_false_alarm(void **state)
+{
+    (void)state;
+    uint64_t random = 31;
+    for (size_t i = 0; i < pcast_preset_count() + (size_t)settings; i++) {
+        const int preset = i < pcast_preset_count();
+        if (preset && settings < 100 && i % 6 != 1)
+            continue;
+        char spec[PCAST_SPEC_MAX];
+        probe_run run;
+        pcast_judgement found = {0};
+        const char *probe = "";
+        pcast_kernel kernel = preset ? pcast_preset_at(i)->kernel : draw_kernel(&random, spec);
+        if (!preset && is_rash(&kernel))
+            continue;
+        if (preset)
+            snprintf(spec, sizeof spec, "%s", pcast_preset_at(i)->name);
+        probe_run_init(&run, &kernel, NULL);
+        if (judge(&run, spec, &found, &probe) > 0)
+            fail_msg("%s on %s: %.9g is outside %.9g to %.9g; named %s", spec, probe, found.got,
+                     found.expected.low, found.expected.high,
+                     found.fault_count > 0 ? found.faults[0]->id : "none");
+        probe_run_free(&run);
+    }
+}
+
+/* Kernels that misread a problem are found out and named, though nobody says which they are. */
+static void test_faults(void **state)
+{
+    (void)state;
+    static const char *const faults[] = {"descale-squared", "sink-ignored", "mask-top-left",
+                                         "v-permuted-16"};
+    for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++) {
+        const pcast_fault *fault = pcast_fault_find(faults[f]);
+        const pcast_kernel *kernel = &pcast_preset_at(2)->kernel; /* fa3-vllm, which knows sinks */
+        probe_run run;
+        pcast_judgement found = {0};
+        const char *probe = "";
+        probe_run_init(&run, kernel, NULL);
+        for (size_t i = 0; i < run.count; i++) {
+            pcast_problem misread;
+            pcast_error err = {""};
+            assert_int_equal(pcast_problem_copy(&run.problems[i], &misread, &err), PCAST_OK);
+            assert_true(fault->misread(&misread, kernel));
+            if (pcast_golden_simulate(&misread, kernel, pcast_cpu_detect(), run.o[i], run.lse[i],
+                                      &err) != PCAST_OK)
+                fail_msg("%s on %s: %s", faults[f], run.sightings[i].id, err.text);
+            pcast_problem_free(&misread);
+        }
+        assert_true(judge(&run, faults[f], &found, &probe) > 0);
+        if (found.fault_count == 0 || strcmp(found.faults[0]->fault_class, fault->fault_class) != 0)
+            fail_msg("%s on %s: named %s", faults[f], probe,
+                     found.fault_count > 0 ? found.faults[0]->id : "none");
+        probe_run_free(&run);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        settings = atoi(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_presets),
-        cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_ambiguity),
+        cmocka_unit_test(test_presets),   cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_ambiguity), cmocka_unit_test(test_no_false_alarm),
+        cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
