@@ -43,8 +43,7 @@ pcast_status pcast_problem_copy(const pcast_problem *problem, pcast_problem *cop
                                 pcast_error *err);
 void pcast_problem_free(pcast_problem *problem);
 
-/* Makes one of the optional arrays with `count` numbers, all 1. NULL when memory
- * runs out. */
+/* Makes one of the optional arrays with `count` numbers, all 1. NULL when memory runs out. */
 float *pcast_problem_descale(float **array, size_t count);
 
 /* PCAST_ERR_INPUT where the problem is none that can be judged: a number of q, k or v that is not

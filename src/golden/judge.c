@@ -55,7 +55,8 @@ static double excess(pcast_interval x, double value)
     const double gap = value < x.low ? x.low - value : value - x.high;
     if (!isfinite(gap))
         return INFINITY;
-    return gap / (x.high - x.low + fabs(x.high) * 0x1p-24 + DBL_MIN);
+    const double widths = gap / (x.high - x.low + fabs(x.high) * 0x1p-24 + DBL_MIN);
+    return widths > 0 ? widths : DBL_MIN; /* outside of a boundless interval, too */
 }
 
 /* One answer against one reading's bounds. */
