@@ -13,8 +13,11 @@ typedef enum pcast_slip {
     PCAST_SLIP_SUM_NOT_RESCALED,    /* the row sum misses the factor of a new maximum */
     PCAST_SLIP_OUTPUT_NOT_RESCALED, /* O misses it */
     PCAST_SLIP_SPLITS_UNWEIGHTED,   /* splits are averaged */
+    PCAST_SLIP_SPLITS_FIRST,        /* the first split is all that counts */
     PCAST_SLIP_SPLITS_BY_SUM,       /* splits are weighted by their row sums, without maxima */
     PCAST_SLIP_MAX_STARTS_AT_ZERO,  /* the running maximum starts at 0 */
+    PCAST_SLIP_MAX_STARTS_AT_ONE,   /* at 1 */
+    PCAST_SLIP_MASKED_LSE_ZERO,     /* the log-sum-exp of a row without keys is 0 */
     PCAST_SLIP_SUM_OF_OTHER_SCALE,  /* P holds S, the row sum does not, and nothing undoes it */
 } pcast_slip;
 

@@ -71,7 +71,8 @@ static void answer_masked_row(const bounding *self, size_t row, const pcast_row_
                               const float *v, double v_descale)
 {
     const pcast_interval zero = {0, 0, 0}, none = {INFINITY, -INFINITY, 1};
-    const double sink = view->sink_given ? view->sink : -INFINITY;
+    const int lse_zero = self->reading->slip == PCAST_SLIP_MASKED_LSE_ZERO;
+    const double sink = lse_zero ? 0 : view->sink_given ? view->sink : -INFINITY;
     const double error = view->sink_given ? pcast_lse_error(sink, sink) : 0;
     const pcast_interval lse = {sink - error, sink + error, 0};
     const pcast_masked_rows rows = self->reading->kernel.masked_rows;

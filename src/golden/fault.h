@@ -37,6 +37,7 @@ int pcast_misread_v_by_32(pcast_problem *problem, const pcast_kernel *kernel);
 int pcast_misread_interleaved_heads(pcast_problem *problem, const pcast_kernel *kernel);
 int pcast_misread_long_lengths(pcast_problem *problem, const pcast_kernel *kernel);
 int pcast_misread_v_reversed(pcast_problem *problem, const pcast_kernel *kernel);
+int pcast_misread_first_head(pcast_problem *problem, const pcast_kernel *kernel);
 int pcast_misread_shifted_heads(pcast_problem *problem, const pcast_kernel *kernel);
 int pcast_misread_wrapped(pcast_problem *problem, const pcast_kernel *kernel);
 

@@ -323,6 +323,19 @@ static size_t shifted(const pcast_problem *problem, size_t head)
     return (head / (problem->heads / problem->kv_heads) + 1) % problem->kv_heads;
 }
 
+static size_t first_head(const pcast_problem *problem, size_t head)
+{
+    (void)problem;
+    (void)head;
+    return 0;
+}
+
+int pcast_misread_first_head(pcast_problem *problem, const pcast_kernel *kernel)
+{
+    (void)kernel;
+    return map_heads(problem, first_head);
+}
+
 int pcast_misread_interleaved_heads(pcast_problem *problem, const pcast_kernel *kernel)
 {
     (void)kernel;

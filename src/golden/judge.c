@@ -293,6 +293,8 @@ static double gap(pcast_interval healthy, pcast_interval faulty, double ulp)
     const double between =
         faulty.low > healthy.high ? faulty.low - healthy.high : healthy.low - faulty.high;
     const double width = healthy.high - healthy.low;
+    if (isinf(between))
+        return between > 0 ? between : 0;
     return between > 0 ? between / (width > ulp ? width : ulp) : 0;
 }
 

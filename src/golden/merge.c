@@ -162,6 +162,8 @@ static void add_split(const pcast_reading *reading, const pcast_terms *terms, si
         weight = (pcast_span){1, 1};
     else if (reading->slip == PCAST_SLIP_SPLITS_UNWEIGHTED)
         weight = (pcast_span){1, 1};
+    else if (reading->slip == PCAST_SLIP_SPLITS_FIRST)
+        weight = total->high > 0 ? (pcast_span){0, 0} : (pcast_span){1, 1};
     else if (reading->slip == PCAST_SLIP_SPLITS_BY_SUM)
         weight = space->l[s];
     for (size_t c = 0; c < dim && terms->split[s].keys > 0; c++) {

@@ -108,7 +108,7 @@ static const pcast_probe probes[] = {
      .why = "A running maximum that starts at 0 stays there, and every P is less than half of "
             "E4M3's least number with any S.",
      .signature = "O is 0 instead of 1.63; the log-sum-exp is right.",
-     .faults = {"maximum-starts-at-zero"},
+     .faults = {"maximum-starts-at-zero", "maximum-starts-at-one"},
      .reference = "fa3",
      .build = build_below_zero},
     {.id = "masked-rows",
@@ -116,7 +116,7 @@ static const pcast_probe probes[] = {
      .why = "The first eight of 24 queries see none of 16 keys. The mean of V is 2.",
      .signature = "the first eight rows are the mean of V, or NaN, instead of 0 with a log-sum-exp "
                   "of -Inf.",
-     .faults = {"masked-rows-mean", "masked-rows-nan"},
+     .faults = {"masked-rows-mean", "masked-rows-nan", "masked-rows-lse"},
      .reference = "fa3",
      .build = build_masked_rows},
     {.id = "masked-first-tile",

@@ -77,6 +77,18 @@ static void meet_sentinel(const pcast_reading *reading, const pcast_row_view *ro
         terms->wild = 1;
 }
 
+/* Does a slip make the running maximum start at a number, and at which (in nats)? */
+static int starts_high(const pcast_reading *reading)
+{
+    return reading->slip == PCAST_SLIP_MAX_STARTS_AT_ZERO ||
+           reading->slip == PCAST_SLIP_MAX_STARTS_AT_ONE;
+}
+
+static double first_maximum(const pcast_reading *reading)
+{
+    return reading->slip == PCAST_SLIP_MAX_STARTS_AT_ONE ? 1 : 0;
+}
+
 /* ---- A walk that is known ---- */
 
 /* Maxima of the visits of one split. */
@@ -117,8 +129,8 @@ static track first_of_split(const pcast_reading *reading, const pcast_row_view *
 {
     if (split == 0 && row->sink_given && reading->kernel.learned_sink == PCAST_LEARNED_SINK_INITIAL)
         return (track){.m = row->sink, .begun = 1};
-    if (reading->slip == PCAST_SLIP_MAX_STARTS_AT_ZERO)
-        return (track){.m = 0, .begun = 1};
+    if (starts_high(reading))
+        return (track){.m = first_maximum(reading), .begun = 1};
     return (track){.m = -INFINITY};
 }
 
@@ -243,7 +255,7 @@ static size_t collect_levels(const pcast_reading *reading, const pcast_row_view 
 {
     size_t count = 0, distinct = 0;
     const int zero =
-        reading->slip == PCAST_SLIP_MAX_STARTS_AT_ZERO ||
+        starts_high(reading) ||
         ((reading->any_empty_max || reading->kernel.empty_max == PCAST_EMPTY_MAX_STORE_ZERO) &&
          row->visible.count < row->keys);
     for (size_t i = 0; i < row->visible.count; i++)
@@ -251,7 +263,7 @@ static size_t collect_levels(const pcast_reading *reading, const pcast_row_view 
     if (row->sink_given && reading->may_start_with_sink)
         levels[count++] = row->sink;
     if (zero)
-        levels[count++] = 0;
+        levels[count++] = first_maximum(reading);
     qsort(levels, count, sizeof *levels, compare);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || levels[i] != levels[distinct - 1])
@@ -269,7 +281,7 @@ static void weigh_freely(const pcast_reading *reading, const pcast_row_view *row
     for (size_t i = 0; i < count; i++) {
         const double m = levels[i];
         if (m < z - reading->lag * (1 + UNDECIDED) - UNDECIDED ||
-            (reading->slip == PCAST_SLIP_MAX_STARTS_AT_ZERO && m < 0))
+            (starts_high(reading) && m < first_maximum(reading)))
             continue;
         const pcast_span p = pcast_weigh_probability(reading, z, m);
         double divisor = (double)row->visible.count;

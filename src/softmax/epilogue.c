@@ -58,11 +58,14 @@ void pcast_normalise_output(const pcast_plan *plan, const float *o, float l, flo
 /* A slip in the weights of splits, of which it returns the sum. */
 static float weigh_wrongly(pcast_row *row, float sum)
 {
-    if (!PCAST_SEEDED(SPLITS_UNWEIGHTED) && !PCAST_SEEDED(SPLITS_BY_SUM))
+    if (!PCAST_SEEDED(SPLITS_UNWEIGHTED) && !PCAST_SEEDED(SPLITS_BY_SUM) &&
+        !PCAST_SEEDED(SPLITS_FIRST))
         return sum;
     float total = 0.0f;
     for (size_t s = 0; s < row->split_count; s++) {
-        const float wrong = PCAST_SEEDED(SPLITS_BY_SUM) ? row->splits[s].l : 1.0f;
+        const float wrong = PCAST_SEEDED(SPLITS_BY_SUM)               ? row->splits[s].l
+                            : PCAST_SEEDED(SPLITS_FIRST) && total > 0 ? 0.0f
+                                                                      : 1.0f;
         row->splits[s].weight = row->splits[s].lse == -INFINITY ? 0.0f : wrong;
         total = total + row->splits[s].weight;
     }

@@ -107,6 +107,12 @@ static void close_split(pcast_row *row)
     row->open = 0;
 }
 
+/* Nats of a 1 in the scores that the maximum is over. */
+static float one_of(const pcast_plan *plan)
+{
+    return plan->kernel.max_over == PCAST_MAX_OVER_RAW ? plan->score_scale : 1.0f;
+}
+
 static void begin_split(pcast_row *row, size_t split)
 {
     const pcast_plan *plan = row->plan;
@@ -114,6 +120,7 @@ static void begin_split(pcast_row *row, size_t split)
         split == 0 && plan->sink_given && plan->kernel.learned_sink == PCAST_LEARNED_SINK_INITIAL;
     row->m = sink_first                         ? plan->sink_score
              : PCAST_SEEDED(MAX_STARTS_AT_ZERO) ? 0.0f
+             : PCAST_SEEDED(MAX_STARTS_AT_ONE)  ? 1.0f / one_of(plan)
                                                 : plan->initial_max;
     pcast_row_sum_start(row, sink_first);
     for (size_t c = 0; c < row->dim; c++)
@@ -249,7 +256,7 @@ void pcast_row_finish(pcast_row *row, int sees_keys)
     if (!sees_keys && (zero || kernel->masked_rows == PCAST_MASKED_ROWS_NAN)) { /* 4.9 */
         for (size_t c = 0; c < row->dim; c++)
             row->o[c] = zero ? 0.0f : NAN;
-        lse = pcast_sink_lse(row->plan);
+        lse = PCAST_SEEDED(MASKED_LSE_ZERO) ? 0.0f : pcast_sink_lse(row->plan);
     }
     row->lse = pcast_plain_nan(pcast_returned_lse(row->plan, lse));
     pcast_round_output(kernel->out_format, row->o, row->dim); /* 4.10 */
