@@ -135,7 +135,8 @@ static void answer_row(bounding *self, size_t row, const pcast_row_view *view,
             : fit == PCAST_FIT_UNKNOWN ? anything
             : fit == PCAST_FIT_EMPTY   ? (pcast_interval){0, 0, 1}
             : o.low > 0                ? (pcast_interval){INFINITY, INFINITY, 1}
-                                       : (pcast_interval){-INFINITY, -INFINITY, 1};
+            : o.high < 0               ? (pcast_interval){-INFINITY, -INFINITY, 1}
+                                       : anything;
     }
     self->bounds->lse[row] = answer_lse(self, lse, strength, terms->or_nan);
 }

@@ -243,6 +243,8 @@ static pcast_span sum_elsewhere(const pcast_reading *reading, const pcast_row_vi
                             reading->kernel.promotion == PCAST_PROMOTION_NEVER &&
                             sure * scale > LARGEST_FP16 * (1 + 0x1p-9);
         *fit = certain ? PCAST_FIT_OVERFLOWS : PCAST_FIT_UNKNOWN;
+        if (certain) /* its sign is what counts */
+            return fp32;
     }
     if (reading->summation == PCAST_SUMMATION_ANY || !f16)
         return sum_in_any(row, all);

@@ -120,6 +120,8 @@ pcast_status pcast_reading_of(const pcast_problem *problem, const pcast_declarat
     reading->any_lse = (unknown & BIT(LSE)) != 0;
     reading->any_empty_max = (unknown & BIT(EMPTY_MAX)) != 0;
     reading->any_sentinel = (unknown & BIT(MASK_VALUE)) != 0;
+    if ((unknown & BIT(PROMOTION)) != 0) /* an FP16 accumulator is taken to be promoted */
+        kernel->promotion = PCAST_PROMOTION_TILE;
     reading->any_overflow = (unknown & BIT(OVERFLOW)) != 0;
     reading->any_unit = (unknown & (BIT(MAX_OVER) | BIT(EXPONENT))) != 0;
     reading->any_masked_row =
