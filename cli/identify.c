@@ -228,14 +228,7 @@ static pcast_status read_sightings(const identify_options *options, identify_sig
 {
     if (options->suite == NULL)
         return identify_read_tensors(&options->tensors, options->o, options->lse, sightings, err);
-    pcast_manifest manifest = {0};
-    pcast_status status = pcast_manifest_read(options->suite, &manifest, err);
-    if (status == PCAST_OK)
-        status = identify_read_suite(options->suite, &manifest, options->outputs, sightings, err);
-    for (size_t i = 0; i < sightings->count; i++)
-        sightings->sighting[i].id = NULL; /* the manifest's */
-    pcast_manifest_free(&manifest);
-    return status;
+    return identify_read_suite(options->suite, options->outputs, sightings, err);
 }
 
 int cli_identify(int argc, char **argv)

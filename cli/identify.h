@@ -15,13 +15,13 @@ typedef struct identify_sightings {
     pcast_problem_tensors *tensors; /* [room] */
     float **o, **lse;               /* [room] */
     attend_inputs inputs;           /* of tensors */
+    pcast_manifest manifest;        /* of a suite, which names the probes */
 } identify_sightings;
 
 /* The answers in a folder to the probes of a suite; those that are missing are left out.
  * PCAST_ERR_INPUT: the first that is malformed, or none at all. */
-pcast_status identify_read_suite(const char *suite, const pcast_manifest *manifest,
-                                 const char *outputs, identify_sightings *sightings,
-                                 pcast_error *err);
+pcast_status identify_read_suite(const char *suite, const char *outputs,
+                                 identify_sightings *sightings, pcast_error *err);
 
 /* One run on tensors: its inputs, O and, unless it is NULL, the log-sum-exp. */
 pcast_status identify_read_tensors(const attend_options *options, const char *o, const char *lse,

@@ -17,11 +17,14 @@ static void make_room(identify_sightings *all, size_t count)
                                 .lse = cli_alloc(count, sizeof *all->lse)};
 }
 
-pcast_status identify_read_suite(const char *suite, const pcast_manifest *manifest,
-                                 const char *outputs, identify_sightings *all, pcast_error *err)
+pcast_status identify_read_suite(const char *suite, const char *outputs, identify_sightings *all,
+                                 pcast_error *err)
 {
-    pcast_status status = PCAST_OK;
-    make_room(all, manifest->count + 1);
+    pcast_manifest read = {0};
+    pcast_status status = pcast_manifest_read(suite, &read, err);
+    const pcast_manifest *manifest = &all->manifest;
+    make_room(all, read.count + 1);
+    all->manifest = read;
     for (size_t i = 0; status == PCAST_OK && i < manifest->count; i++) {
         const pcast_manifest_probe *probe = &manifest->probes[i];
         const size_t n = all->count;
@@ -101,5 +104,6 @@ void identify_sightings_free(identify_sightings *all)
     free(all->tensors);
     free(all->o);
     free(all->lse);
+    pcast_manifest_free(&all->manifest);
     attend_inputs_free(&all->inputs);
 }

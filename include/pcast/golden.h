@@ -119,7 +119,6 @@ typedef struct pcast_bounds {
     size_t rows, dim;
     pcast_interval *o;   /* [rows][dim] */
     pcast_interval *lse; /* [rows], in nats */
-    int unique;          /* every key's code of P is the same in all of them */
 } pcast_bounds;
 
 /* Readings of a declaration, one of which an answer must fit as a whole. */

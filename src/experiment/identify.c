@@ -446,13 +446,12 @@ static pcast_status prepare(identify_run *self, size_t rows, pcast_error *err)
 }
 
 /* The numbers that a kernel with a log-sum-exp gives an answer for. */
-static size_t count_elements(identify_run *self, const pcast_identity *identity)
+static size_t count_elements(const pcast_identity *identity)
 {
     size_t most = 0;
     for (size_t i = 0; i < identity->preset_count; i++)
         if (identity->presets[i].match.elements > most)
             most = identity->presets[i].match.elements;
-    (void)self;
     return most;
 }
 
@@ -467,7 +466,7 @@ pcast_status pcast_identify(const pcast_sighting *sightings, size_t count, size_
     if (status == PCAST_OK)
         status = try_presets(&self, identity, err);
     if (status == PCAST_OK) {
-        self.elements = count_elements(&self, identity);
+        self.elements = count_elements(identity);
         search(&self, identity);
         gather_evidence(&self, identity);
         identity->evaluations = self.evaluations;

@@ -95,13 +95,6 @@ static pcast_span scale_of(const pcast_reading *reading)
     return reading->any_scale ? (pcast_span){2, 448} : (pcast_span){scale, scale};
 }
 
-static pcast_span multiply(pcast_span a, pcast_span b)
-{
-    /* b >= 0 */
-    return (pcast_span){a.low * (a.low < 0 ? b.high : b.low),
-                        a.high * (a.high < 0 ? b.low : b.high)};
-}
-
 /* A log-sum-exp as a fault returns it. */
 static pcast_interval answer_lse(const bounding *self, pcast_span lse, pcast_span strength, int nan)
 {
@@ -129,7 +122,7 @@ static void answer_row(bounding *self, size_t row, const pcast_row_view *view,
                               : o_power < 0 ? (pcast_span){1 / strength.high, 1 / strength.low}
                                             : (pcast_span){1, 1};
     for (size_t c = 0; c < self->bounds->dim; c++) {
-        const pcast_span o = multiply(self->space.sum[c], factor);
+        const pcast_span o = pcast_span_multiply(self->space.sum[c], factor);
         self->bounds->o[row * self->bounds->dim + c] =
             fit == PCAST_FIT_FITS      ? (pcast_interval){o.low, o.high, terms->or_nan}
             : fit == PCAST_FIT_UNKNOWN ? anything
@@ -215,7 +208,6 @@ static pcast_status bound_row(bounding *self, size_t row, pcast_error *err)
     pcast_terms terms;
     const pcast_status status = pcast_terms_of(self->reading, &view, &terms, err);
     if (status == PCAST_OK) {
-        self->bounds->unique &= terms.unique;
         if (terms.wild)
             answer_all(self, row, anything, anything);
         else if (terms.nan)
@@ -252,7 +244,7 @@ pcast_status pcast_bounds_of(const pcast_problem *problem, const pcast_declarati
 {
     pcast_problem misread = {0};
     pcast_reading reading;
-    *bounds = (pcast_bounds){.rows = pcast_problem_rows(problem), .dim = problem->dim, .unique = 1};
+    *bounds = (pcast_bounds){.rows = pcast_problem_rows(problem), .dim = problem->dim};
     bounds->o = calloc(bounds->rows + 1, problem->dim * sizeof *bounds->o);
     bounds->lse = calloc(bounds->rows + 1, sizeof *bounds->lse);
     pcast_status status = PCAST_OK;

@@ -62,13 +62,6 @@ static pcast_span divide(pcast_span a, pcast_span b)
                         a.high / (a.high < 0 ? b.high : b.low)};
 }
 
-static pcast_span multiply(pcast_span a, pcast_span b)
-{
-    /* b >= 0 */
-    return (pcast_span){a.low * (a.low < 0 ? b.high : b.low),
-                        a.high * (a.high < 0 ? b.low : b.high)};
-}
-
 static double larger_end(pcast_span x)
 {
     return fabs(x.low) > fabs(x.high) ? fabs(x.low) : fabs(x.high);
@@ -175,7 +168,7 @@ static void add_split(const pcast_reading *reading, const pcast_terms *terms, si
         }
         o = pcast_span_times(pcast_span_widen(o, EPILOGUE_ERROR * larger_end(o)), v_descale);
         o = store_partial(reading, o, magnitude * fabs(v_descale), sure);
-        space->sum[c] = pcast_span_add(space->sum[c], multiply(o, weight));
+        space->sum[c] = pcast_span_add(space->sum[c], pcast_span_multiply(o, weight));
     }
     *total = pcast_span_add(*total, weight);
 }

@@ -27,6 +27,13 @@ static inline pcast_span pcast_span_times(pcast_span x, double factor)
                        : (pcast_span){x.high * factor, x.low * factor};
 }
 
+/* x times what is at least 0. */
+static inline pcast_span pcast_span_multiply(pcast_span x, pcast_span by)
+{
+    return (pcast_span){x.low * (x.low < 0 ? by.high : by.low),
+                        x.high * (x.high < 0 ? by.low : by.high)};
+}
+
 /* Both ends moved apart by `error`. */
 static inline pcast_span pcast_span_widen(pcast_span x, double error)
 {

@@ -174,7 +174,6 @@ static void finish_term(const pcast_reading *reading, const pcast_row_view *row,
     term->code = code.low == code.high ? code.low : NAN;
     term->top = code.high;
     term->final = m == split->m;
-    terms->unique &= code.low == code.high;
     terms->or_nan |= pcast_weigh_overflows(reading, p);
 }
 
@@ -201,7 +200,6 @@ static void normalise_split(const pcast_reading *reading, const pcast_row_view *
         term->code = code.low == code.high ? code.low : NAN;
         term->top = code.high;
         term->final = 1;
-        terms->unique &= code.low == code.high;
     }
 }
 
@@ -331,7 +329,6 @@ static pcast_status over_all_walks(const pcast_reading *reading, const pcast_row
         term->split = 0;
         term->final = count == 1;
     }
-    terms->unique = 0;
     terms->split_count = 1;
     terms->split[0] = (pcast_split_terms){.m = largest(row), .keys = keys, .changes = count};
     terms->or_nan |=
@@ -347,7 +344,7 @@ pcast_status pcast_terms_of(const pcast_reading *reading, const pcast_row_view *
 {
     const size_t splits = row->keys / (reading->kernel.block > 0 ? reading->kernel.block : 1) + 2;
     const size_t room = splits > reading->kernel.splits + 1 ? splits : reading->kernel.splits + 1;
-    *terms = (pcast_terms){.unique = 1};
+    *terms = (pcast_terms){0};
     terms->term = calloc(row->visible.count + 1, sizeof *terms->term);
     terms->split = calloc(room, sizeof *terms->split);
     if (terms->term == NULL || terms->split == NULL)

@@ -37,7 +37,6 @@ typedef struct pcast_terms {
     pcast_term *term; /* [count] visible keys, in the order of visits where that is known */
     size_t split_count;
     pcast_split_terms *split; /* [split_count] */
-    int unique;               /* every key has one code */
     int wild;                 /* nothing can be said */
     int nan;                  /* NaN is the answer */
     int or_nan;               /* or may be */
