@@ -7,11 +7,10 @@
  * Prints a table in Markdown: classes seeded against classes named. A fault is seeded where it is
  * one: where a probe separates it from what is legitimate for that preset by 1.5 widths at least.
  * Exits with 1 if a seeded fault is missed or fewer than nine in ten are named right. */
-#include "base/seeded.h"
 #include "pcast/golden.h"
 #include "pcast/golden_simulate.h"
 
-#include "rounded.h"
+#include "faulty.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,37 +37,6 @@ static size_t class_of(matrix *all, const char *name)
     return i;
 }
 
-/* The faulty kernel's answer; 0 where it cannot do the problem. */
-static int answer(const pcast_problem *problem, const pcast_kernel *healthy,
-                  const pcast_fault *fault, float *o, float *lse)
-{
-    pcast_problem misread = {0};
-    pcast_kernel kernel = *healthy;
-    pcast_error err;
-    int can = pcast_problem_copy(problem, &misread, &err) == PCAST_OK;
-    if (can && fault->misread != NULL)
-        can = fault->misread(&misread, healthy);
-    if (fault->choose != NULL)
-        fault->choose(&kernel);
-    if (fault->o_power != 0) /* a factor before the output is rounded */
-        kernel.out_format = PCAST_OUTPUT_F32;
-    pcast_seeded_slip = fault->slip;
-    pcast_seeded_mask_shift = fault->mask_shift;
-    can = can &&
-          pcast_golden_simulate(&misread, &kernel, pcast_cpu_detect(), o, lse, &err) == PCAST_OK;
-    pcast_seeded_slip = PCAST_SLIP_NONE;
-    pcast_seeded_mask_shift = 0;
-    pcast_problem_free(&misread);
-    const double scale = (double)kernel.scale;
-    const double unit = kernel.lse == PCAST_LSE_BASE_2 ? 1 / log(2) : 1;
-    for (size_t i = 0; can && i < pcast_problem_rows(problem) * DIM; i++)
-        o[i] = pcast_test_round(healthy->out_format, (double)o[i] * pow(scale, fault->o_power));
-    for (size_t i = 0; can && i < pcast_problem_rows(problem); i++)
-        lse[i] = (float)((double)lse[i] * (fault->lse_factor != 0 ? fault->lse_factor : 1) +
-                         fault->lse_offset * log(scale) * unit);
-    return can;
-}
-
 /* One fault in one preset on one of its probes. */
 static void seed(matrix *all, const pcast_preset *preset, const pcast_probe *probe,
                  const pcast_fault *fault)
@@ -83,7 +51,8 @@ static void seed(matrix *all, const pcast_preset *preset, const pcast_probe *pro
     float *o = calloc(rows, DIM * sizeof *o), *lse = calloc(rows, sizeof *lse);
     const int returns_lse = preset->kernel.lse != PCAST_LSE_NONE;
     const int of_lse = fault->o_power == 0 && (fault->lse_offset != 0 || fault->lse_factor != 0);
-    const int can = answer(&problem, &preset->kernel, fault, o, lse) && (returns_lse || !of_lse);
+    const int can =
+        faulty_answer(&problem, &preset->kernel, fault, o, lse) && (returns_lse || !of_lse);
     if (can && pcast_separation(&problem, &declaration, fault, &margin, &err) == PCAST_OK &&
         margin >= SEPARATE) {
         pcast_judgement found;

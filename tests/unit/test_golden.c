@@ -2,11 +2,10 @@
 /* Golden probes and their judge. Healthy kernels (every preset, random settings) are never called
  * defective, whatever is declared of them; every fault, seeded into the simulator, is found and
  * named. The simulator and the bounds share no arithmetic but the walk over blocks. */
-#include "base/seeded.h"
 #include "pcast/golden.h"
 #include "pcast/golden_simulate.h"
 
-#include "rounded.h"
+#include "faulty.h"
 #include "settings.h"
 #include "unit.h"
 
@@ -227,39 +226,6 @@ static void test_other_problems(void **state)
     assert_true(judged > (size_t)(SEEDS * probes_a_setting / 16));
 }
 
-/* The answer of a kernel with a fault. */
-static void run_faulty(answered *self, const pcast_probe *probe, const pcast_kernel *healthy,
-                       const pcast_fault *fault)
-{
-    pcast_error err = {""};
-    pcast_problem misread;
-    pcast_kernel kernel = *healthy;
-    assert_int_equal(pcast_problem_copy(&self->problem, &misread, &err), PCAST_OK);
-    if (fault->misread != NULL)
-        assert_true(fault->misread(&misread, healthy));
-    if (fault->choose != NULL)
-        fault->choose(&kernel);
-    if (fault->o_power != 0) /* a factor before the output is rounded */
-        kernel.out_format = PCAST_OUTPUT_F32;
-    pcast_seeded_slip = fault->slip;
-    pcast_seeded_mask_shift = fault->mask_shift;
-    if (!run(self, &misread, &kernel))
-        fail_msg("%s on %s cannot run", fault->id, probe->id);
-    pcast_seeded_slip = PCAST_SLIP_NONE;
-    pcast_seeded_mask_shift = 0;
-    pcast_problem_free(&misread);
-    const size_t rows = pcast_problem_rows(&self->problem);
-    const double scale = (double)kernel.scale,
-                 unit = kernel.lse == PCAST_LSE_BASE_2 ? log2(exp(1)) : 1;
-    for (size_t i = 0; i < rows * DIM; i++)
-        self->o[i] =
-            pcast_test_round(healthy->out_format, (double)self->o[i] * pow(scale, fault->o_power));
-    for (size_t i = 0; i < rows; i++)
-        self->lse[i] =
-            (float)((double)self->lse[i] * (fault->lse_factor != 0 ? fault->lse_factor : 1) +
-                    fault->lse_offset * log(scale) * unit);
-}
-
 static void test_faults_are_found(void **state)
 {
     (void)state;
@@ -275,7 +241,8 @@ static void test_faults_are_found(void **state)
             const pcast_fault *fault = pcast_fault_find(probe->faults[f]);
             int named = 0;
             assert_non_null(fault);
-            run_faulty(&answer, probe, &declaration.kernel, fault);
+            if (!faulty_answer(&answer.problem, &declaration.kernel, fault, answer.o, answer.lse))
+                fail_msg("%s on %s cannot run", fault->id, probe->id);
             const pcast_judgement found =
                 judge(&answer, probe, &declaration, declaration.kernel.lse != PCAST_LSE_NONE);
             for (size_t i = 0; i < found.fault_count; i++)
