@@ -17,6 +17,7 @@ typedef enum pcast_slip {
     PCAST_SLIP_SPLITS_BY_SUM,       /* splits are weighted by their row sums, without maxima */
     PCAST_SLIP_MAX_STARTS_AT_ZERO,  /* the running maximum starts at 0 */
     PCAST_SLIP_MAX_STARTS_AT_ONE,   /* at 1 */
+    PCAST_SLIP_TILE_ENDS_ROW,       /* a tile without a visible key ends the loop over tiles */
     PCAST_SLIP_MASKED_LSE_ZERO,     /* the log-sum-exp of a row without keys is 0 */
     PCAST_SLIP_SUM_OF_OTHER_SCALE,  /* P holds S, the row sum does not, and nothing undoes it */
 } pcast_slip;

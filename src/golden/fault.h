@@ -39,6 +39,9 @@ int pcast_misread_long_lengths(pcast_problem *problem, const pcast_kernel *kerne
 int pcast_misread_v_reversed(pcast_problem *problem, const pcast_kernel *kernel);
 int pcast_misread_first_head(pcast_problem *problem, const pcast_kernel *kernel);
 int pcast_misread_shifted_heads(pcast_problem *problem, const pcast_kernel *kernel);
+int pcast_misread_end_of_cache(pcast_problem *problem, const pcast_kernel *kernel);
 int pcast_misread_wrapped(pcast_problem *problem, const pcast_kernel *kernel);
+int pcast_misread_wrapped_31(pcast_problem *problem, const pcast_kernel *kernel);
+int pcast_misread_negative(pcast_problem *problem, const pcast_kernel *kernel);
 
 #endif

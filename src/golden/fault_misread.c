@@ -25,6 +25,20 @@ int pcast_misread_bottom_right(pcast_problem *problem, const pcast_kernel *kerne
     return 1;
 }
 
+/* Sequences of different lengths, each with a shift of its own, are left as they are. */
+int pcast_misread_end_of_cache(pcast_problem *problem, const pcast_kernel *kernel)
+{
+    (void)kernel;
+    if (problem->mask != PCAST_MASK_CAUSAL || problem->kv_lengths == NULL)
+        return 1;
+    for (size_t b = 1; b < problem->batch; b++)
+        if (problem->kv_lengths[b] != problem->kv_lengths[0])
+            return 1;
+    problem->mask = PCAST_MASK_NONE;
+    problem->window_right = problem->keys - problem->kv_lengths[0] + 1;
+    return 1;
+}
+
 int pcast_misread_no_mask(pcast_problem *problem, const pcast_kernel *kernel)
 {
     (void)kernel;
@@ -348,17 +362,48 @@ int pcast_misread_shifted_heads(pcast_problem *problem, const pcast_kernel *kern
     return map_heads(problem, shifted);
 }
 
-/* A sequence whose numbers begin at a multiple of 2^32 is taken for the first. */
-int pcast_misread_wrapped(pcast_problem *problem, const pcast_kernel *kernel)
+/* First number of a sequence, counted with so many bits. */
+static uint64_t counted(const pcast_problem *problem, size_t batch, int bits)
 {
     const uint64_t apart = (uint64_t)problem->kv_heads * problem->allocated_keys * problem->dim;
+    return batch * apart % ((uint64_t)1 << bits);
+}
+
+/* A sequence whose numbers begin at 0 with so many bits is taken for the first. */
+static void wrap(pcast_problem *problem, int bits)
+{
     const size_t size = problem->kv_heads * problem->keys * problem->dim;
-    (void)kernel;
     for (size_t b = 1; b < problem->batch; b++) {
-        if ((uint32_t)(b * apart) != 0)
+        if (counted(problem, b, bits) != 0)
             continue;
         memcpy(problem->k + b * size, problem->k, size * sizeof *problem->k);
         memcpy(problem->v + b * size, problem->v, size * sizeof *problem->v);
     }
+}
+
+int pcast_misread_wrapped(pcast_problem *problem, const pcast_kernel *kernel)
+{
+    (void)kernel;
+    wrap(problem, 32);
+    return 1;
+}
+
+int pcast_misread_wrapped_31(pcast_problem *problem, const pcast_kernel *kernel)
+{
+    (void)kernel;
+    wrap(problem, 31);
+    return 1;
+}
+
+int pcast_misread_negative(pcast_problem *problem, const pcast_kernel *kernel)
+{
+    const size_t size = problem->kv_heads * problem->keys * problem->dim;
+    (void)kernel;
+    wrap(problem, 32);
+    for (size_t b = 1; b < problem->batch; b++)
+        if (counted(problem, b, 32) >> 31 != 0) {
+            memset(problem->k + b * size, 0, size * sizeof *problem->k);
+            memset(problem->v + b * size, 0, size * sizeof *problem->v);
+        }
     return 1;
 }

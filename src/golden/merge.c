@@ -191,6 +191,10 @@ pcast_fit pcast_merge(const pcast_reading *reading, const pcast_row_view *row,
     size_t parts = 0;
     for (size_t s = 0; s < terms->split_count; s++)
         parts += (size_t)takes_part(row, terms, s);
+    if (parts == 0) {
+        *lse = (pcast_span){-INFINITY, -INFINITY};
+        return PCAST_FIT_EMPTY;
+    }
     const double top = find_maxima(row, terms, space->m);
     int sure = weigh_splits(reading, row, terms, top, space);
     *lse = (pcast_span){INFINITY, -INFINITY};

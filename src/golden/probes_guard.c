@@ -125,7 +125,7 @@ static const pcast_probe probes[] = {
             "see nothing before any other. A maximum of 0 that is stored there stays above all "
             "scores.",
      .signature = "some rows are 0 or NaN, in runs that end where a KV tile begins.",
-     .faults = {"maximum-stores-zero", "maximum-unguarded"},
+     .faults = {"maximum-stores-zero", "maximum-unguarded", "masked-tile-ends"},
      .reference = "fa3:query_block=128;block=64",
      .build = build_masked_tile},
 };

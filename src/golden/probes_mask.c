@@ -48,6 +48,24 @@ static pcast_status build_top_left(pcast_problem *problem, size_t dim, pcast_err
                       err);
 }
 
+/* The sequence is dim keys long, in a cache with room for more than the queries. */
+enum { CACHE_ROOM = 40 };
+
+static pcast_status build_cache(pcast_problem *problem, size_t dim, pcast_error *err)
+{
+    pcast_status status =
+        pcast_problem_init(problem, 1, 1, 1, ALIGNED_QUERIES, dim + CACHE_ROOM, dim, err);
+    if (status != PCAST_OK)
+        return status;
+    problem->mask = PCAST_MASK_CAUSAL;
+    problem->kv_lengths = malloc(sizeof *problem->kv_lengths);
+    if (problem->kv_lengths == NULL)
+        return pcast_probe_no_memory(err);
+    problem->kv_lengths[0] = dim;
+    pcast_probe_count_keys(problem, 0);
+    return PCAST_OK;
+}
+
 /* Odd widths, which no tile has. */
 enum { WINDOW_LEFT = 17, WINDOW_RIGHT = 9 };
 
@@ -128,6 +146,13 @@ static const pcast_probe probes[] = {
      .faults = {"mask-bottom-right"},
      .reference = "fa3:mask=causal_top_left",
      .build = build_top_left},
+    {.id = "mask-alignment-cache",
+     .title = "a causal mask, 24 queries at the end of a sequence that does not fill its cache",
+     .why = MASK_WHY ". The diagonal ends at the last valid key, 40 before the end of the cache.",
+     .signature = "all rows see all valid keys; or the last non-zero channel of row i is i.",
+     .faults = {"mask-end-of-cache", "mask-top-left"},
+     .reference = "fa3",
+     .build = build_cache},
     {.id = "mask-window",
      .title = "a causal window of 17 keys",
      .why = MASK_WHY ".",

@@ -113,9 +113,10 @@ static const pcast_probe probes[] = {
      .why = "V is one number in each sequence, of which the second begins at number 2^31 and the "
             "third at 2^32, where an index of 32 bits is negative or 0. Only the first 64 keys "
             "are valid.",
-     .signature = "O of the third sequence is 1 instead of -4; where indices have a sign, reading "
-                  "fails before.",
-     .faults = {"index-wraps"},
+     .signature =
+         "O of the third sequence is 1 instead of -4, and that of the second may be 1 or 0; "
+         "where indices have a sign, reading may fail before.",
+     .faults = {"index-wraps", "index-wraps-31", "index-negative"},
      .reference = "fa3",
      .build = build_index,
      .large = 1},

@@ -96,6 +96,7 @@ typedef struct track {
     double m;
     size_t changes;
     int begun; /* m is no initial value */
+    int ended; /* by a slip: later tiles count for nothing */
 } track;
 
 static void next_max(const pcast_reading *reading, double tile, track *now, pcast_terms *terms)
@@ -144,9 +145,12 @@ static void add_visit(const pcast_reading *reading, const pcast_row_view *row,
     size_t first = visit->range.first, last = visit->range.first + visit->range.count;
     first = first < row->visible.first ? row->visible.first : first;
     last = last > end ? end : last;
+    if (now->ended)
+        return;
     for (size_t key = first; key < last; key++)
         max = row->z[key] > max ? row->z[key] : max;
     next_max(reading, max, now, terms);
+    now->ended = reading->slip == PCAST_SLIP_TILE_ENDS_ROW && first >= last;
     for (size_t key = first; key < last; key++)
         terms->term[terms->count++] =
             (pcast_term){.key = key, .split = visit->split, .n = {now->m, (double)now->changes}};
@@ -237,6 +241,8 @@ static void follow_walk(const pcast_reading *reading, const pcast_row_view *row,
     }
     finish_split(reading, row, split, &now, first, terms);
     terms->split_count = split + 1;
+    /* A finite sentinel may have given the masked keys of the last tile a weight. */
+    terms->wild |= terms->count == 0 && reading->kernel.mask_value != PCAST_MASK_VALUE_INF;
 }
 
 /* ---- Any walk ---- */
@@ -331,6 +337,7 @@ static pcast_status over_all_walks(const pcast_reading *reading, const pcast_row
     }
     terms->split_count = 1;
     terms->split[0] = (pcast_split_terms){.m = largest(row), .keys = keys, .changes = count};
+    terms->wild |= reading->slip == PCAST_SLIP_TILE_ENDS_ROW && keys < row->keys;
     terms->or_nan |=
         (reading->any_empty_max || reading->kernel.empty_max == PCAST_EMPTY_MAX_UNGUARDED) &&
         keys < row->keys;

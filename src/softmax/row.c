@@ -293,10 +293,15 @@ void pcast_row_run(pcast_row *row, const pcast_row_keys *keys, const float *scor
 {
     pcast_walk walk;
     pcast_visit visit;
+    int ended = 0, sums_only = 0;
     pcast_row_start(row);
     pcast_walk_start(&walk, &row->plan->kernel, keys->keys, keys->visited.first,
                      keys->visited.first + keys->visited.count);
     while (pcast_walk_next(&walk, &visit)) {
+        ended &= !visit.begins_split && sums_only == visit.sums_only;
+        sums_only = visit.sums_only;
+        if (ended)
+            continue;
         const size_t first = visit.range.first * row->dim;
         const pcast_values block = {values.values + first,
                                     values.codes != NULL ? values.codes + first : NULL};
@@ -304,6 +309,7 @@ void pcast_row_run(pcast_row *row, const pcast_row_keys *keys, const float *scor
             row, &visit, masked_scores(row->plan, keys, visit.range, scores, scratch), block,
             scratch);
         mark_visible(&tile, keys->visible);
+        ended = PCAST_SEEDED(TILE_ENDS_ROW) && tile.visible == 0;
         if (observer != NULL && !visit.sums_only)
             observer(context, &tile);
     }
