@@ -1,148 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The search: every preset; from the best of them what single probes read; then one aspect at a
- * time over all; and at the end what every other value of an aspect would have given. A kernel that
- * can no longer beat the best is not run to the end. */
+ * time over all; and at the end what every other value of an aspect would have given. */
 #include "pcast/identify.h"
 
-#include "base/bits.h"
 #include "base/error.h"
 #include "experiment/identify_aspects.h"
+#include "experiment/identify_matcher.h"
 #include "experiment/parallel.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Presets from which fields are varied, and rounds of that. */
-enum { STARTS = 3, ROUNDS = 3, DISTANCE_MOST = 1 << 16, NEAR_F32 = 256 };
-/* No output has these bits: what was not written still holds them. */
-#define UNWRITTEN UINT32_C(0xFFC0DEAD)
-
-/* Working memory of one thread. */
-typedef struct identify_space {
-    float *o, *lse;
-    pcast_attend_head *heads;
-} identify_space;
-
-typedef struct identify_run {
-    const pcast_sighting *sightings;
-    size_t count, elements; /* elements: of all sightings together, that are looked at */
-    pcast_attend_shape *shapes;
-    size_t *steps; /* queries from one that is run to the next */
-    pcast_run run;
-    int threads;
-    identify_space *spaces;
-    /* The current batch. */
-    const pcast_kernel *kernels;
-    pcast_match *matches;
-    size_t to_beat;   /* near numbers of the best */
-    const char *only; /* the only probe that is looked at; NULL: all sightings */
-    size_t evaluations;
-} identify_run;
-
-int pcast_match_better(const pcast_match *a, const pcast_match *b)
-{
-    return a->near != b->near     ? a->near > b->near
-           : a->exact != b->exact ? a->exact > b->exact
-                                  : a->distance < b->distance;
-}
-
-/* ---- One kernel on the sightings ---- */
-
-static int32_t place_of(float x)
-{
-    const uint32_t bits = pcast_bits_f32(x);
-    const int32_t size = (int32_t)(bits & 0x7FFFFFFF);
-    return bits >> 31 ? -size : size;
-}
-
-/* Steps between two different numbers of a format, at most DISTANCE_MOST. */
-static double distance(float a, float b, pcast_output format)
-{
-    static const int shifts[] = {
-        [PCAST_OUTPUT_F32] = 0, [PCAST_OUTPUT_BF16] = 16, [PCAST_OUTPUT_F16] = 13};
-    if (isnan(a) || isnan(b))
-        return DISTANCE_MOST;
-    const int64_t apart = llabs((int64_t)place_of(a) - place_of(b)) >> shifts[format];
-    return apart < 1 ? 1 : apart > DISTANCE_MOST ? DISTANCE_MOST : (double)apart;
-}
-
-/* Adds the numbers that were written. */
-static void add_numbers(pcast_match *match, const float *own, const float *seen, size_t count,
-                        pcast_output format)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (pcast_bits_f32(own[i]) == UNWRITTEN)
-            continue;
-        const int same = own[i] == seen[i] || (isnan(own[i]) && isnan(seen[i]));
-        match->elements++;
-        const double apart = same ? 0 : distance(own[i], seen[i], format);
-        match->exact += (size_t)same;
-        match->near += apart <= (format == PCAST_OUTPUT_F32 ? NEAR_F32 : 1);
-        match->distance += apart;
-    }
-}
-
-static void mark_unwritten(float *data, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        data[i] = pcast_f32_from_bits(UNWRITTEN);
-}
-
-static pcast_match match_kernel(const identify_run *self, identify_space *space,
-                                const pcast_kernel *kernel, size_t to_beat)
-{
-    pcast_match match = {0};
-    for (size_t s = 0; s < self->count; s++) {
-        const pcast_sighting *sighting = &self->sightings[s];
-        const pcast_attend_shape *shape = &self->shapes[s];
-        if (self->only != NULL && (sighting->id == NULL || strcmp(sighting->id, self->only) != 0))
-            continue;
-        const size_t rows = shape->heads * shape->rows, size = rows * shape->value_dim;
-        pcast_kernel adapted = *kernel;
-        pcast_attend attend = sighting->attend;
-        pcast_error err;
-        adapted.mask = sighting->mask;
-        adapted.window_left = sighting->window_left;
-        adapted.window_right = sighting->window_right;
-        attend.outputs_only = 1;
-        attend.query_step = self->steps[s];
-        const pcast_run run = {
-            .kernels = &adapted, .kernel_count = 1, .threads = 1, .cpu = self->run.cpu};
-        mark_unwritten(space->o, size);
-        mark_unwritten(space->lse, rows);
-        const pcast_attend_result result = {
-            .o = space->o, .lse = space->lse, .heads = space->heads};
-        if (pcast_kernel_validate(&adapted, &err) != PCAST_OK ||
-            pcast_attend_run(&attend, &run, &result, &err) != PCAST_OK)
-            continue;
-        add_numbers(&match, space->o, sighting->o, size, kernel->out_format);
-        if (sighting->lse != NULL && kernel->lse != PCAST_LSE_NONE)
-            add_numbers(&match, space->lse, sighting->lse, rows, PCAST_OUTPUT_F32);
-        if (self->only == NULL && match.near + (self->elements - match.elements) < to_beat)
-            break;
-    }
-    match.distance = match.elements > 0 ? match.distance / (double)match.elements : INFINITY;
-    return match;
-}
-
-static void match_piece(void *context, int thread, size_t index)
-{
-    const identify_run *self = context;
-    self->matches[index] =
-        match_kernel(self, &self->spaces[thread], &self->kernels[index], self->to_beat);
-}
-
-static void match_all(identify_run *self, const pcast_kernel *kernels, size_t count, size_t to_beat,
-                      pcast_match *matches)
-{
-    self->kernels = kernels;
-    self->matches = matches;
-    self->to_beat = to_beat;
-    self->evaluations += count;
-    if (count > 0)
-        pcast_parallel(&self->run, self->threads, 0, count, count, match_piece, self);
-}
+enum { STARTS = 3, ROUNDS = 3 };
 
 /* ---- The search ---- */
 
@@ -154,7 +24,21 @@ static int by_match(const void *a, const void *b)
                                                       : strcmp(x->spec, y->spec);
 }
 
-static pcast_status try_presets(identify_run *self, pcast_identity *identity, pcast_error *err)
+static int may_write(const pcast_matcher *self, const pcast_kernel *kernel)
+{
+    return (int)(self->outputs >> kernel->out_format & 1);
+}
+
+/* A kernel whose output type cannot be the one that is seen is taken with the narrowest that can.
+ */
+static void adapt_output(const pcast_matcher *self, pcast_kernel *kernel)
+{
+    static const pcast_output narrowest[] = {PCAST_OUTPUT_BF16, PCAST_OUTPUT_F16, PCAST_OUTPUT_F32};
+    for (size_t i = 0; i < 3 && !may_write(self, kernel); i++)
+        kernel->out_format = narrowest[i];
+}
+
+static pcast_status try_presets(pcast_matcher *self, pcast_identity *identity, pcast_error *err)
 {
     const size_t most = 2 * pcast_preset_count();
     pcast_kernel *kernels = calloc(most, sizeof *kernels);
@@ -167,12 +51,13 @@ static pcast_status try_presets(identify_run *self, pcast_identity *identity, pc
             pcast_error ignored;
             kernels[count] = preset->kernel;
             kernels[count].semantics = (pcast_semantics)(i % 2);
+            adapt_output(self, &kernels[count]);
             pcast_kernel_spec(&kernels[count], preset, identity->presets[count].spec,
                               PCAST_SPEC_MAX);
             identity->presets[count].kernel = kernels[count];
             count += pcast_kernel_validate(&kernels[count], &ignored) == PCAST_OK;
         }
-        match_all(self, kernels, count, 0, matches);
+        pcast_matcher_run(self, kernels, count, 0, matches);
         for (size_t i = 0; i < count; i++) {
             identity->presets[identity->preset_count] = identity->presets[i];
             identity->presets[identity->preset_count].match = matches[i];
@@ -232,7 +117,7 @@ static const reading readings[] = {
     {"sums-of-cast", {"row sum", "where S enters"}},
     {"cast-table", {"format of P", "row sum", "S"}},
     {"walk", {"order", "staleness", "block"}},
-    {"split-merge", {"splits"}},
+    {"walk", {"order", "splits", "block"}},
     {"masked-rows", {"masked rows"}},
 };
 
@@ -254,7 +139,8 @@ static size_t count_values(const pcast_aspect *aspect)
 
 /* All combinations of values of a reading's aspects that are valid, the kernel itself first; NULL
  * when memory runs out. */
-static pcast_kernel *combine(const pcast_kernel *from, const reading *what, size_t *count)
+static pcast_kernel *combine(const pcast_matcher *self, const pcast_kernel *from,
+                             const reading *what, size_t *count)
 {
     size_t most = 1;
     for (int a = 0; a < 3 && what->aspects[a] != NULL; a++)
@@ -274,21 +160,24 @@ static pcast_kernel *combine(const pcast_kernel *from, const reading *what, size
             valid &= pcast_aspect_set(&kernels[*count], aspect->values[rest / block]);
             rest %= block;
         }
-        *count += (size_t)valid;
+        *count += (size_t)(valid && may_write(self, &kernels[*count]));
     }
     return kernels;
 }
 
 /* Takes from each probe the values that it is there to read. */
-static void read_probes(identify_run *self, pcast_candidate *from)
+static void read_probes(pcast_matcher *self, pcast_candidate *from)
 {
     for (size_t r = 0; r < sizeof readings / sizeof readings[0]; r++) {
         size_t count = 0, best = 0;
-        pcast_kernel *kernels = combine(&from->kernel, &readings[r], &count);
+        pcast_kernel *kernels = combine(self, &from->kernel, &readings[r], &count);
         pcast_match *matches = calloc(count + 1, sizeof *matches);
         if (kernels != NULL && matches != NULL) {
             self->only = readings[r].probe;
-            match_all(self, kernels, count, 0, matches);
+            pcast_matcher_run(self, kernels, 1, 0, matches);
+            if (matches[0].exact == matches[0].elements)
+                count = 1; /* nothing is better */
+            pcast_matcher_run(self, kernels + 1, count - 1, 0, matches + 1);
             self->only = NULL;
             for (size_t i = 1; i < count; i++)
                 if (pcast_match_better(&matches[i], &matches[best]))
@@ -298,11 +187,11 @@ static void read_probes(identify_run *self, pcast_candidate *from)
         free(kernels);
         free(matches);
     }
-    match_all(self, &from->kernel, 1, 0, &from->match);
+    pcast_matcher_run(self, &from->kernel, 1, 0, &from->match);
 }
 
 /* The best that changing one aspect after the other leads to. */
-static void climb(identify_run *self, pcast_candidate *from)
+static void climb(pcast_matcher *self, pcast_candidate *from)
 {
     pcast_kernel kernels[PCAST_ALTERNATIVES];
     const char *values[PCAST_ALTERNATIVES];
@@ -313,9 +202,9 @@ static void climb(identify_run *self, pcast_candidate *from)
             if (!applies(&from->kernel, &pcast_aspects[a]))
                 continue;
             const size_t count = alternatives(&from->kernel, &pcast_aspects[a], kernels, values);
-            match_all(self, kernels, count, from->match.near, matches);
+            pcast_matcher_run(self, kernels, count, from->match.near, matches);
             for (size_t i = 0; i < count; i++)
-                if (pcast_match_better(&matches[i], &from->match)) {
+                if (may_write(self, &kernels[i]) && pcast_match_better(&matches[i], &from->match)) {
                     from->kernel = kernels[i];
                     from->match = matches[i];
                     better = 1;
@@ -338,7 +227,7 @@ static const pcast_preset *preset_of(const char *spec)
 /* E4M3 with S gives the codes of E4M3FNUZ with S/2: where both explain as much, the former is
  * meant.
  */
-static void prefer_e4m3(identify_run *self, pcast_candidate *best)
+static void prefer_e4m3(pcast_matcher *self, pcast_candidate *best)
 {
     pcast_candidate other = *best;
     if (best->kernel.p_format != PCAST_E4M3FNUZ)
@@ -346,18 +235,21 @@ static void prefer_e4m3(identify_run *self, pcast_candidate *best)
     other.kernel.p_format = PCAST_E4M3;
     other.kernel.scale *= 2;
     other.kernel.scale_log2 = 0;
-    match_all(self, &other.kernel, 1, 0, &other.match);
+    pcast_matcher_run(self, &other.kernel, 1, 0, &other.match);
     if (!pcast_match_better(&best->match, &other.match))
         *best = other;
 }
 
-static void search(identify_run *self, pcast_identity *identity)
+static void search(pcast_matcher *self, pcast_identity *identity)
 {
     identity->best = identity->presets[0];
     for (size_t i = 0; i < STARTS && i < identity->preset_count; i++) {
         pcast_candidate from = identity->presets[i];
         if (identity->best.match.exact == self->elements)
             break;
+        if (i > 0 && identity->best.match.near == self->elements &&
+            from.kernel.semantics == identity->best.kernel.semantics)
+            continue; /* what is left are roundings */
         read_probes(self, &from);
         if (!pcast_match_better(&from.match, &identity->presets[i].match))
             from = identity->presets[i];
@@ -387,7 +279,7 @@ static void add_alternative(pcast_evidence *evidence, const char *value, pcast_m
     evidence->other[i] = new;
 }
 
-static void gather_evidence(identify_run *self, pcast_identity *identity)
+static void gather_evidence(pcast_matcher *self, pcast_identity *identity)
 {
     const pcast_candidate *best = &identity->best;
     pcast_kernel kernels[PCAST_ALTERNATIVES];
@@ -401,49 +293,13 @@ static void gather_evidence(identify_run *self, pcast_identity *identity)
         const size_t count = alternatives(&best->kernel, aspect, kernels, values);
         *evidence = (pcast_evidence){.aspect = aspect->name, .probe = aspect->probe};
         pcast_aspect_get(&best->kernel, aspect, evidence->value, sizeof evidence->value);
-        match_all(self, kernels, count, 0, matches);
+        pcast_matcher_run(self, kernels, count, 0, matches);
         for (size_t i = 0; i < count; i++)
             add_alternative(evidence, values[i], matches[i], &best->match);
     }
 }
 
 /* ---- */
-
-/* Shapes, steps, memory for every thread. */
-static pcast_status prepare(identify_run *self, size_t rows, pcast_error *err)
-{
-    size_t o_most = 1, lse_most = 1, heads_most = 1;
-    self->shapes = calloc(self->count, sizeof *self->shapes);
-    self->steps = calloc(self->count, sizeof *self->steps);
-    self->spaces = calloc((size_t)self->threads, sizeof *self->spaces);
-    if (self->shapes == NULL || self->steps == NULL || self->spaces == NULL)
-        return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu sightings", self->count);
-    for (size_t s = 0; s < self->count; s++) {
-        pcast_attend_shape *shape = &self->shapes[s];
-        const pcast_kernel kernel = {
-            .block = 1, .scale = 1, .learned_sink = PCAST_LEARNED_SINK_DENOMINATOR};
-        const pcast_status status =
-            pcast_attend_check(&self->sightings[s].attend, &kernel, shape, err);
-        if (status != PCAST_OK)
-            return status;
-        const size_t all = shape->heads * shape->rows;
-        const size_t queries = shape->queries > 0 ? shape->queries : shape->rows;
-        self->steps[s] = rows > 0 && queries > rows ? (queries + rows - 1) / rows : 1;
-        o_most = all * shape->value_dim > o_most ? all * shape->value_dim : o_most;
-        lse_most = all > lse_most ? all : lse_most;
-        const size_t heads = shape->batch * shape->heads;
-        heads_most = heads > heads_most ? heads : heads_most;
-    }
-    for (int t = 0; t < self->threads; t++) {
-        identify_space *space = &self->spaces[t];
-        space->o = malloc(o_most * sizeof *space->o);
-        space->lse = malloc(lse_most * sizeof *space->lse);
-        space->heads = malloc(heads_most * sizeof *space->heads);
-        if (space->o == NULL || space->lse == NULL || space->heads == NULL)
-            return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for outputs");
-    }
-    return PCAST_OK;
-}
 
 /* The numbers that a kernel with a log-sum-exp gives an answer for. */
 static size_t count_elements(const pcast_identity *identity)
@@ -458,11 +314,11 @@ static size_t count_elements(const pcast_identity *identity)
 pcast_status pcast_identify(const pcast_sighting *sightings, size_t count, size_t rows, int threads,
                             pcast_cpu cpu, pcast_identity *identity, pcast_error *err)
 {
-    identify_run self = {
+    pcast_matcher self = {
         .sightings = sightings, .count = count, .run = {.threads = threads, .cpu = cpu}};
     *identity = (pcast_identity){0};
     self.threads = pcast_thread_count(&self.run, 2 * pcast_preset_count());
-    pcast_status status = prepare(&self, rows, err);
+    pcast_status status = pcast_matcher_init(&self, rows, err);
     if (status == PCAST_OK)
         status = try_presets(&self, identity, err);
     if (status == PCAST_OK) {
@@ -471,14 +327,7 @@ pcast_status pcast_identify(const pcast_sighting *sightings, size_t count, size_
         gather_evidence(&self, identity);
         identity->evaluations = self.evaluations;
     }
-    for (int t = 0; self.spaces != NULL && t < self.threads; t++) {
-        free(self.spaces[t].o);
-        free(self.spaces[t].lse);
-        free(self.spaces[t].heads);
-    }
-    free(self.spaces);
-    free(self.shapes);
-    free(self.steps);
+    pcast_matcher_free(&self);
     return status;
 }
 

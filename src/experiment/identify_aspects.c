@@ -25,8 +25,7 @@ static const char *const threshold[] = {
     "rescale_threshold=4;threshold_unit=nats",
     NULL,
 };
-static const char *const row_sum[] = {"row_sum=precast",
-                                      "row_sum=cast;sum_scale=in;learned_sink=none", NULL};
+static const char *const row_sum[] = {"row_sum=precast", "row_sum=cast;sum_scale=in", NULL};
 static const char *const format[] = {"p_format=e4m3",
                                      "p_format=f32",
                                      "p_format=bf16",

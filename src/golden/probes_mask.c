@@ -48,24 +48,6 @@ static pcast_status build_top_left(pcast_problem *problem, size_t dim, pcast_err
                       err);
 }
 
-/* The sequence is dim keys long, in a cache with room for more than the queries. */
-enum { CACHE_ROOM = 40 };
-
-static pcast_status build_cache(pcast_problem *problem, size_t dim, pcast_error *err)
-{
-    pcast_status status =
-        pcast_problem_init(problem, 1, 1, 1, ALIGNED_QUERIES, dim + CACHE_ROOM, dim, err);
-    if (status != PCAST_OK)
-        return status;
-    problem->mask = PCAST_MASK_CAUSAL;
-    problem->kv_lengths = malloc(sizeof *problem->kv_lengths);
-    if (problem->kv_lengths == NULL)
-        return pcast_probe_no_memory(err);
-    problem->kv_lengths[0] = dim;
-    pcast_probe_count_keys(problem, 0);
-    return PCAST_OK;
-}
-
 /* Odd widths, which no tile has. */
 enum { WINDOW_LEFT = 17, WINDOW_RIGHT = 9 };
 
@@ -114,6 +96,25 @@ static pcast_status build_lengths(pcast_problem *problem, size_t dim, pcast_erro
     pcast_probe_count_keys(problem, 0);
     for (size_t b = 0; b < LENGTHS; b++)
         poison(problem, b, lengths[b]);
+    return PCAST_OK;
+}
+
+/* The sequence is dim keys long, in a cache with room for more than the queries. */
+enum { CACHE_ROOM = 40 };
+
+static pcast_status build_cache(pcast_problem *problem, size_t dim, pcast_error *err)
+{
+    pcast_status status =
+        pcast_problem_init(problem, 1, 1, 1, ALIGNED_QUERIES, dim + CACHE_ROOM, dim, err);
+    if (status != PCAST_OK)
+        return status;
+    problem->mask = PCAST_MASK_CAUSAL;
+    problem->kv_lengths = malloc(sizeof *problem->kv_lengths);
+    if (problem->kv_lengths == NULL)
+        return pcast_probe_no_memory(err);
+    problem->kv_lengths[0] = dim;
+    pcast_probe_count_keys(problem, 0);
+    poison(problem, 0, dim);
     return PCAST_OK;
 }
 

@@ -245,8 +245,6 @@ static pcast_status check_walk(const pcast_kernel *k, pcast_error *err)
          "empty_max: under a finite mask_value the running maximum is never -Inf"},
         {k->learned_sink == PCAST_LEARNED_SINK_NONE && k->sink_given,
          "sink_logit: with learned_sink=none: the kernel knows no learned sink"},
-        {k->row_sum == PCAST_ROW_SUM_CAST && k->learned_sink != PCAST_LEARNED_SINK_NONE,
-         "learned_sink: with row_sum=cast: a sink has no cast to add"},
         {k->initial_sum != 0 && k->initial_sum != 1, "initial_sum: is 0 or 1"},
     };
     return CHECK_RULES(rules, err);

@@ -65,6 +65,6 @@ t sh -c 'rm suite/probes/unit-row/v.npy; pcast golden check suite --outputs flus
 t sh -c 'long=$(printf "%0990d" 0 | tr 0 /); mkdir short; cp out/cast-table_o.npy short/sums-of-cast_o.npy; pcast golden check suite --outputs ".${long}short" --probe sums-of-cast 2>&1 | cut -c1-60 | tail -n 2'
 t pcast golden check suite --outputs out --kernel 'fa3:mask=causal'
 t pcast golden check suite --outputs out --kernel 'fa3:softcap=30'
-t pcast golden check suite --outputs out --kernel 'xqa-mla:learned_sink=denominator'
+t pcast golden check suite --outputs out --kernel 'fa3:masked_rows=mean_v'
 t pcast golden check suite --outputs out --csv - --junit -
 t pcast golden check suite --outputs ''

@@ -41,7 +41,10 @@ static size_t class_of(matrix *all, const char *name)
 static void seed(matrix *all, const pcast_preset *preset, const pcast_probe *probe,
                  const pcast_fault *fault)
 {
-    const pcast_declaration declaration = {preset->kernel, 0};
+    pcast_kernel kernel = preset->kernel;
+    if (strcmp(fault->fault_class, "split-merge") == 0 && kernel.partition == 0)
+        kernel.splits = 4; /* which presets leave to the caller */
+    const pcast_declaration declaration = {kernel, 0};
     pcast_problem problem = {0};
     pcast_error err = {""};
     double margin = 0;
@@ -49,10 +52,9 @@ static void seed(matrix *all, const pcast_preset *preset, const pcast_probe *pro
         exit(2);
     const size_t rows = pcast_problem_rows(&problem);
     float *o = calloc(rows, DIM * sizeof *o), *lse = calloc(rows, sizeof *lse);
-    const int returns_lse = preset->kernel.lse != PCAST_LSE_NONE;
+    const int returns_lse = kernel.lse != PCAST_LSE_NONE;
     const int of_lse = fault->o_power == 0 && (fault->lse_offset != 0 || fault->lse_factor != 0);
-    const int can =
-        faulty_answer(&problem, &preset->kernel, fault, o, lse) && (returns_lse || !of_lse);
+    const int can = faulty_answer(&problem, &kernel, fault, o, lse) && (returns_lse || !of_lse);
     if (can && pcast_separation(&problem, &declaration, fault, &margin, &err) == PCAST_OK &&
         margin >= SEPARATE) {
         pcast_judgement found;

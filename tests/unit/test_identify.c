@@ -129,7 +129,8 @@ static void test_settings(void **state)
     (void)state;
     static const char *const specs[] = {
         "fa3:scale=1;order=forward;block=96", "hpc-ops:order=reverse;scale=16;block=112",
-        "flashinfer-fa3:row_sum=cast;sum_scale=in;block=80", "fa4:rescale_threshold=2;scale=64"};
+        "flashinfer-fa3:row_sum=cast;sum_scale=in;block=80", "fa4:rescale_threshold=2;scale=64",
+        "fa3-vllm:row_sum=cast;sum_scale=in;out_format=f32;splits=4;block=96"};
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         probe_run run;
         pcast_identity identity;
@@ -143,6 +144,8 @@ static void test_settings(void **state)
         expect(&identity, &kernel, "block", PCAST_FIELD_BLOCK, specs[i]);
         expect(&identity, &kernel, "staleness", PCAST_FIELD_RESCALE_THRESHOLD, specs[i]);
         expect(&identity, &kernel, "row sum", PCAST_FIELD_ROW_SUM, specs[i]);
+        expect(&identity, &kernel, "splits", PCAST_FIELD_SPLITS, specs[i]);
+        expect(&identity, &kernel, "output type", PCAST_FIELD_OUT_FORMAT, specs[i]);
         pcast_identity_free(&identity);
         probe_run_free(&run);
     }
