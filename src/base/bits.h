@@ -4,6 +4,8 @@
 #ifndef PCAST_BASE_BITS_H
 #define PCAST_BASE_BITS_H
 
+#include "base/device.h"
+
 #include <float.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,14 +18,14 @@
     "pcast computes exact bits: float and double must be evaluated in their own precision (-mfpmath=sse)"
 #endif
 
-static inline uint32_t pcast_bits_f32(float x)
+PCAST_INLINE uint32_t pcast_bits_f32(float x)
 {
     uint32_t u;
     memcpy(&u, &x, sizeof u);
     return u;
 }
 
-static inline float pcast_f32_from_bits(uint32_t u)
+PCAST_INLINE float pcast_f32_from_bits(uint32_t u)
 {
     float x;
     memcpy(&x, &u, sizeof x);
@@ -32,19 +34,19 @@ static inline float pcast_f32_from_bits(uint32_t u)
 
 /* A NaN as results show it: quiet, positive, without payload. IEEE 754 leaves the sign and payload
  * of an operation's NaN to the processor, and their operands' order to the compiler. */
-static inline float pcast_plain_nan(float x)
+PCAST_INLINE float pcast_plain_nan(float x)
 {
     return x != x ? pcast_f32_from_bits(0x7FC00000) : x;
 }
 
-static inline uint64_t pcast_bits_f64(double x)
+PCAST_INLINE uint64_t pcast_bits_f64(double x)
 {
     uint64_t u;
     memcpy(&u, &x, sizeof u);
     return u;
 }
 
-static inline double pcast_f64_from_bits(uint64_t u)
+PCAST_INLINE double pcast_f64_from_bits(uint64_t u)
 {
     double x;
     memcpy(&x, &u, sizeof x);

@@ -8,8 +8,8 @@
 
 #include <float.h>
 
-static uint64_t convert(const pcast_float_format *to, const pcast_float_format *from, uint64_t bits,
-                        pcast_cast cast)
+PCAST_INLINE uint64_t convert(const pcast_float_format *to, const pcast_float_format *from,
+                              uint64_t bits, pcast_cast cast)
 {
     const pcast_unpacked number = pcast_unpack(from, bits);
     const uint64_t sign = (uint64_t)number.negative << (to->width - 1);
@@ -28,29 +28,31 @@ static uint64_t convert(const pcast_float_format *to, const pcast_float_format *
     return code == 0 && to->fnuz ? 0 : sign | code;
 }
 
-uint64_t pcast_convert(pcast_format to, pcast_format from, uint64_t bits, pcast_cast cast)
+PCAST_FUNCTION uint64_t pcast_convert(pcast_format to, pcast_format from, uint64_t bits,
+                                      pcast_cast cast)
 {
     return convert(&pcast_float_formats[to], &pcast_float_formats[from], bits, cast);
 }
 
-uint32_t pcast_encode_f32(pcast_format to, float x, pcast_cast cast)
+PCAST_FUNCTION uint32_t pcast_encode_f32(pcast_format to, float x, pcast_cast cast)
 {
     return (uint32_t)pcast_convert(to, PCAST_F32, pcast_bits_f32(x), cast);
 }
 
 /* Infinities and NaNs stay what they are. */
-static const pcast_cast widening = {PCAST_OVERFLOW_NAN, PCAST_INF_NAN, PCAST_NAN_KEEP_SIGN};
+PCAST_TABLE pcast_cast widening = {PCAST_OVERFLOW_NAN, PCAST_INF_NAN, PCAST_NAN_KEEP_SIGN};
 
-float pcast_decode_f32(pcast_format from, uint64_t code)
+PCAST_FUNCTION float pcast_decode_f32(pcast_format from, uint64_t code)
 {
     return pcast_f32_from_bits((uint32_t)pcast_convert(PCAST_F32, from, code, widening));
 }
 
-double pcast_decode_f64(pcast_format from, uint64_t code)
+PCAST_FUNCTION double pcast_decode_f64(pcast_format from, uint64_t code)
 {
     return pcast_f64_from_bits(pcast_convert(PCAST_F64, from, code, widening));
 }
 
+#if !defined(__CUDACC__)
 int pcast_format_width(pcast_format format)
 {
     return pcast_float_formats[format].width;
@@ -58,7 +60,9 @@ int pcast_format_width(pcast_format format)
 
 const char *pcast_format_name(pcast_format format)
 {
-    return pcast_float_formats[format].name;
+    static const char *const names[] = {"e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz",
+                                        "f16",  "bf16", "f32",      "f64"};
+    return names[format];
 }
 
 uint64_t pcast_format_largest(pcast_format format)
@@ -82,3 +86,4 @@ double pcast_format_overflow_bound(pcast_format format)
     return (top & 1) != 0 ? pcast_f64_from_bits(pcast_bits_f64(largest + half_step) - 1)
                           : largest + half_step;
 }
+#endif

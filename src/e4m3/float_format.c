@@ -6,19 +6,19 @@
 
 /* E4M3 gives its top binade to numbers and keeps only mantissa 7 of it for NaN (OFP8); FNUZ formats
  * keep none of it; the others reserve it as IEEE 754 does. */
-const pcast_float_format pcast_float_formats[PCAST_FORMAT_COUNT] = {
-    [PCAST_E4M3] = {"e4m3", 8, 3, -6, 0x7E, 0, 0x7F, 0x7F, 0},
-    [PCAST_E5M2] = {"e5m2", 8, 2, -14, 0x7B, 0x7C, 0x7E, 0x7F, 0},
-    [PCAST_E4M3FNUZ] = {"e4m3fnuz", 8, 3, -7, 0x7F, 0, 0x80, 0x80, 1},
-    [PCAST_E5M2FNUZ] = {"e5m2fnuz", 8, 2, -15, 0x7F, 0, 0x80, 0x80, 1},
-    [PCAST_F16] = {"f16", 16, 10, -14, 0x7BFF, 0x7C00, 0x7E00, 0x7FFF, 0},
-    [PCAST_BF16] = {"bf16", 16, 7, -126, 0x7F7F, 0x7F80, 0x7FC0, 0x7FFF, 0},
-    [PCAST_F32] = {"f32", 32, 23, -126, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, 0x7FFFFFFF, 0},
-    [PCAST_F64] = {"f64", 64, 52, -1022, UINT64_C(0x7FEFFFFFFFFFFFFF), UINT64_C(0x7FF0000000000000),
-                   UINT64_C(0x7FF8000000000000), UINT64_C(0x7FFFFFFFFFFFFFFF), 0},
+PCAST_TABLE_OF_LIBRARY pcast_float_format pcast_float_formats[PCAST_FORMAT_COUNT] = {
+    {8, 3, -6, 0x7E, 0, 0x7F, 0x7F, 0},                                /* e4m3 */
+    {8, 2, -14, 0x7B, 0x7C, 0x7E, 0x7F, 0},                            /* e5m2 */
+    {8, 3, -7, 0x7F, 0, 0x80, 0x80, 1},                                /* e4m3fnuz */
+    {8, 2, -15, 0x7F, 0, 0x80, 0x80, 1},                               /* e5m2fnuz */
+    {16, 10, -14, 0x7BFF, 0x7C00, 0x7E00, 0x7FFF, 0},                  /* f16 */
+    {16, 7, -126, 0x7F7F, 0x7F80, 0x7FC0, 0x7FFF, 0},                  /* bf16 */
+    {32, 23, -126, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, 0x7FFFFFFF, 0}, /* f32 */
+    {64, 52, -1022, UINT64_C(0x7FEFFFFFFFFFFFFF), UINT64_C(0x7FF0000000000000),
+     UINT64_C(0x7FF8000000000000), UINT64_C(0x7FFFFFFFFFFFFFFF), 0}, /* f64 */
 };
 
-pcast_unpacked pcast_unpack(const pcast_float_format *format, uint64_t bits)
+PCAST_FUNCTION pcast_unpacked pcast_unpack(const pcast_float_format *format, uint64_t bits)
 {
     const uint64_t sign_bit = UINT64_C(1) << (format->width - 1);
     const uint64_t magnitude = bits & (sign_bit - 1);
@@ -39,13 +39,17 @@ pcast_unpacked pcast_unpack(const pcast_float_format *format, uint64_t bits)
 }
 
 /* floor(log2 x) for x > 0 */
-static int top_bit(uint64_t x)
+PCAST_INLINE int top_bit(uint64_t x)
 {
+#if defined(__CUDACC__)
+    return 63 - __clzll((long long)x);
+#else
     return 63 - __builtin_clzll(x);
+#endif
 }
 
 /* x / 2^shift to nearest, ties to even; x < 2^63, shift >= 0 */
-static uint64_t shift_right_to_even(uint64_t x, int shift)
+PCAST_INLINE uint64_t shift_right_to_even(uint64_t x, int shift)
 {
     if (shift == 0)
         return x;
@@ -57,7 +61,8 @@ static uint64_t shift_right_to_even(uint64_t x, int shift)
     return quotient + (rest > half || (rest == half && (quotient & 1)));
 }
 
-uint64_t pcast_round_magnitude(const pcast_float_format *format, uint64_t significand, int exponent)
+PCAST_FUNCTION uint64_t pcast_round_magnitude(const pcast_float_format *format,
+                                              uint64_t significand, int exponent)
 {
     if (significand == 0)
         return 0;

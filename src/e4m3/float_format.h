@@ -4,6 +4,7 @@
 #ifndef PCAST_E4M3_FLOAT_FORMAT_H
 #define PCAST_E4M3_FLOAT_FORMAT_H
 
+#include "base/device.h"
 #include "pcast/format.h"
 
 #include <stdint.h>
@@ -12,7 +13,6 @@
  * With e = max(field - 1, 0), a positive finite code c is the integer c - e * 2^mantissa times
  * 2^(emin - mantissa + e): codes grow with values, which is what rounding below relies on. */
 typedef struct pcast_float_format {
-    const char *name;
     int width;              /* bits in all */
     int mantissa;           /* stored mantissa bits */
     int emin;               /* exponent of the smallest normal number */
@@ -23,7 +23,9 @@ typedef struct pcast_float_format {
     int fnuz;               /* no -0: its code is the only NaN */
 } pcast_float_format;
 
-extern const pcast_float_format pcast_float_formats[PCAST_FORMAT_COUNT];
+#if !defined(__CUDACC__)
+extern const pcast_float_format pcast_float_formats[PCAST_FORMAT_COUNT]; /* by pcast_format */
+#endif
 
 typedef enum pcast_float_class {
     PCAST_FINITE,
@@ -39,12 +41,12 @@ typedef struct pcast_unpacked {
     int exponent;
 } pcast_unpacked;
 
-pcast_unpacked pcast_unpack(const pcast_float_format *format, uint64_t bits);
+PCAST_FUNCTION pcast_unpacked pcast_unpack(const pcast_float_format *format, uint64_t bits);
 
 /* significand * 2^exponent to the nearest code of the format, ties to even, as if the exponent
  * field had no upper end: a result above max_finite means overflow (round first, then test).
  * significand < 2^63. */
-uint64_t pcast_round_magnitude(const pcast_float_format *format, uint64_t significand,
-                               int exponent);
+PCAST_FUNCTION uint64_t pcast_round_magnitude(const pcast_float_format *format,
+                                              uint64_t significand, int exponent);
 
 #endif

@@ -13,14 +13,14 @@ typedef struct pcast_dd {
 } pcast_dd;
 
 /* a + b exactly, where |a| >= |b| or a = 0. */
-static inline pcast_dd pcast_dd_quick_sum(double a, double b)
+PCAST_INLINE pcast_dd pcast_dd_quick_sum(double a, double b)
 {
     const double hi = a + b;
     return (pcast_dd){hi, b - (hi - a)};
 }
 
 /* a + b exactly. */
-static inline pcast_dd pcast_dd_sum(double a, double b)
+PCAST_INLINE pcast_dd pcast_dd_sum(double a, double b)
 {
     const double hi = a + b;
     const double b_part = hi - a;
@@ -28,14 +28,14 @@ static inline pcast_dd pcast_dd_sum(double a, double b)
 }
 
 /* The upper 26 bits of a; the rest fits in 26 bits too. */
-static inline double pcast_dd_upper(double a)
+PCAST_INLINE double pcast_dd_upper(double a)
 {
     const double scaled = a * 0x1.0000002p27; /* 2^27 + 1 */
     return scaled - (scaled - a);
 }
 
 /* a * b exactly. */
-static inline pcast_dd pcast_dd_product(double a, double b)
+PCAST_INLINE pcast_dd pcast_dd_product(double a, double b)
 {
     const double a_hi = pcast_dd_upper(a), a_lo = a - a_hi;
     const double b_hi = pcast_dd_upper(b), b_lo = b - b_hi;
@@ -46,7 +46,7 @@ static inline pcast_dd pcast_dd_product(double a, double b)
 /* hi + lo rounded to odd: toward zero, and the last bit set where anything was lost. Since
  * 53 >= 24 + 2, a second rounding, to binary32 and to its subnormals too, then gives what one
  * rounding of hi + lo gives. */
-static inline double pcast_dd_round_to_odd(pcast_dd x)
+PCAST_INLINE double pcast_dd_round_to_odd(pcast_dd x)
 {
     const uint64_t bits = pcast_bits_f64(x.hi);
     const uint64_t beyond = (bits ^ pcast_bits_f64(x.lo)) >> 63; /* hi lies beyond the sum */

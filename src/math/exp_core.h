@@ -22,14 +22,14 @@ typedef struct pcast_exp_parts {
 } pcast_exp_parts;
 
 /* The integer nearest to x, for |x| < 2^51: adding 1.5 * 2^52 leaves no bits below it. */
-static inline double pcast_exp_nearest(double x)
+PCAST_INLINE double pcast_exp_nearest(double x)
 {
     const double shifter = 0x1.8p52;
     return (x + shifter) - shifter;
 }
 
 /* 1/6 + r/24 + r^2/120 + ..., the series of exp(r) from its third power on, over r^3. */
-static inline double pcast_exp_tail(double r)
+PCAST_INLINE double pcast_exp_tail(double r)
 {
     double s = r * (1.0 / 5040) + 1.0 / 720;
     s = r * s + 1.0 / 120;
@@ -38,7 +38,7 @@ static inline double pcast_exp_tail(double r)
 }
 
 /* exp of k ln2/64 + r. */
-static inline pcast_exp_parts pcast_exp_assemble(double kd, double r)
+PCAST_INLINE pcast_exp_parts pcast_exp_assemble(double kd, double r)
 {
     const double p = r + (r * r) * (r * pcast_exp_tail(r) + 0.5);
     const int64_t k = (int64_t)kd;
@@ -47,27 +47,27 @@ static inline pcast_exp_parts pcast_exp_assemble(double kd, double r)
 }
 
 /* For |x| < 1000. Needs round to nearest. */
-static inline pcast_exp_parts pcast_exp_reduce(double x)
+PCAST_INLINE pcast_exp_parts pcast_exp_reduce(double x)
 {
     const double kd = pcast_exp_nearest(x * PCAST_64_OVER_LN2);
     return pcast_exp_assemble(kd, (x - kd * PCAST_LN2_64_HI) - kd * PCAST_LN2_64_LO);
 }
 
 /* The same for 2^x, for |x| < 1000 with 24 significant bits: all is exact but r itself. */
-static inline pcast_exp_parts pcast_exp2_reduce(double x)
+PCAST_INLINE pcast_exp_parts pcast_exp2_reduce(double x)
 {
     const double kd = pcast_exp_nearest(x * 64);
     return pcast_exp_assemble(kd, (x - kd * (1.0 / 64)) * PCAST_LN2);
 }
 
 /* 2^e as a binary64 number, for -1022 <= e <= 1023. */
-static inline double pcast_pow2_f64(int64_t e)
+PCAST_INLINE double pcast_pow2_f64(int64_t e)
 {
     return pcast_f64_from_bits((uint64_t)(e + 1023) << 52);
 }
 
 /* 2^e * (hi + q) rounded once to binary32. */
-static inline float pcast_exp_round_f32(pcast_exp_parts parts)
+PCAST_INLINE float pcast_exp_round_f32(pcast_exp_parts parts)
 {
     const pcast_dd sum = pcast_dd_quick_sum(parts.hi, parts.q);
     return (float)(pcast_dd_round_to_odd(sum) * pcast_pow2_f64(parts.e));
@@ -75,7 +75,7 @@ static inline float pcast_exp_round_f32(pcast_exp_parts parts)
 
 /* exp(x) as a sum whose error is below 2^-74 of it and below 2^-66 of exp(x) - 1. For x = 0 and
  * 2^-40 < |x| < 600. */
-static inline pcast_dd pcast_exp_dd(double x)
+PCAST_INLINE pcast_dd pcast_exp_dd(double x)
 {
     const double kd = pcast_exp_nearest(x * PCAST_64_OVER_LN2);
     const int64_t k = (int64_t)kd;

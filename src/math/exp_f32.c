@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-float pcast_exp_f32(float x)
+PCAST_FUNCTION float pcast_exp_f32(float x)
 {
     if (!(x < 89.0f)) /* NaN, +Inf, and arguments from 88.7229 up overflow */
         return x != x ? x + x : INFINITY;
@@ -20,7 +20,7 @@ float pcast_exp_f32(float x)
     return pcast_exp_round_f32(pcast_exp_reduce((double)x));
 }
 
-float pcast_exp2_f32(float x)
+PCAST_FUNCTION float pcast_exp2_f32(float x)
 {
     if (!(x < 128.0f))
         return x != x ? x + x : INFINITY;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-double pcast_exp_f64(double x)
+PCAST_FUNCTION double pcast_exp_f64(double x)
 {
     if (!(x < 710.0)) /* NaN, +Inf, overflow */
         return x != x ? x + x : INFINITY;

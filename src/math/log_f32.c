@@ -12,7 +12,7 @@
 #include <math.h>
 
 /* log(x) for finite x > 0. */
-static pcast_dd log_dd(double x)
+PCAST_INLINE pcast_dd log_dd(double x)
 {
     const double y = pcast_log_f64(x);
     const pcast_dd inverse = pcast_exp_dd(-y);
@@ -20,14 +20,14 @@ static pcast_dd log_dd(double x)
     return pcast_dd_quick_sum(y, (product.hi - 1.0) + (product.lo + x * inverse.lo));
 }
 
-float pcast_log_f32(float x)
+PCAST_FUNCTION float pcast_log_f32(float x)
 {
     if (!(x > 0 && x < INFINITY))
         return (float)pcast_log_f64((double)x); /* the special cases are the same */
     return (float)pcast_dd_round_to_odd(log_dd((double)x));
 }
 
-float pcast_log2_f32(float x)
+PCAST_FUNCTION float pcast_log2_f32(float x)
 {
     if (!(x > 0 && x < INFINITY))
         return pcast_log_f32(x);

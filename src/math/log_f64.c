@@ -12,7 +12,7 @@
 #include <math.h>
 
 /* |f| < 2^-5: series to f^13 / 13, first missing term below 2^-73 absolute. */
-static double log1p_small(double f)
+PCAST_INLINE double log1p_small(double f)
 {
     double s = f * (1.0 / 13) - 1.0 / 12;
     s = f * s + 1.0 / 11;
@@ -28,7 +28,7 @@ static double log1p_small(double f)
     return f + (f2 * f * s - 0.5 * f2);
 }
 
-double pcast_log_f64(double x)
+PCAST_FUNCTION double pcast_log_f64(double x)
 {
     if (!(x > 0))
         return x == 0 ? -INFINITY : x != x ? x + x : NAN;

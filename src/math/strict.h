@@ -12,18 +12,18 @@
 
 /* a*b + c for binary32 operands, finite: the product is exact in binary64, and the sum is rounded
  * to odd there, so that any rounding to 24 bits or fewer that follows is the only one. */
-static inline double pcast_fma_to_odd(float a, float b, float c)
+PCAST_INLINE double pcast_fma_to_odd(float a, float b, float c)
 {
     return pcast_dd_round_to_odd(pcast_dd_sum((double)a * (double)b, (double)c));
 }
 
-static inline int pcast_all_finite(float a, float b, float c)
+PCAST_INLINE int pcast_all_finite(float a, float b, float c)
 {
     return isfinite(a) && isfinite(b) && isfinite(c);
 }
 
 /* fma rounded toward zero to binary32. */
-static inline float pcast_fma_rz_f32(float a, float b, float c)
+PCAST_INLINE float pcast_fma_rz_f32(float a, float b, float c)
 {
     if (!pcast_all_finite(a, b, c))
         return fmaf(a, b, c);
@@ -34,14 +34,14 @@ static inline float pcast_fma_rz_f32(float a, float b, float c)
 }
 
 /* A number rounded to a format that keeps infinities, and widened again. */
-static inline float pcast_round_through(pcast_format format, double x)
+PCAST_INLINE float pcast_round_through(pcast_format format, double x)
 {
     const pcast_cast ieee = {PCAST_OVERFLOW_NAN, PCAST_INF_NAN, PCAST_NAN_KEEP_SIGN};
     return pcast_decode_f32(format, pcast_convert(format, PCAST_F64, pcast_bits_f64(x), ieee));
 }
 
 /* fma rounded to binary16, overflow to infinity. */
-static inline float pcast_fma_f16(float a, float b, float c)
+PCAST_INLINE float pcast_fma_f16(float a, float b, float c)
 {
     const double sum =
         pcast_all_finite(a, b, c) ? pcast_fma_to_odd(a, b, c) : (double)fmaf(a, b, c);

@@ -3,6 +3,8 @@
 #ifndef PCAST_MATH_TABLES_H
 #define PCAST_MATH_TABLES_H
 
+#include "base/device.h"
+
 #include <stdint.h>
 
 /* clang-format off */
@@ -15,7 +17,7 @@
 #define PCAST_1_OVER_LN2_LO 0x1.777d0ffda0d24p-56
 
 /* {hi, lo} of 2^(j/64) */
-static const double pcast_exp_table[64][2] = {
+PCAST_TABLE double pcast_exp_table[64][2] = {
     {0x1.0000000000000p+0, 0x0.0p+0},
     {0x1.02c9a3e778061p+0, -0x1.19083535b085dp-56},
     {0x1.059b0d3158574p+0, 0x1.d73e2a475b465p-55},
@@ -83,7 +85,7 @@ static const double pcast_exp_table[64][2] = {
 };
 
 /* {1/c, -log(1/c) hi, -log(1/c) lo} of interval i */
-static const double pcast_log_table[128][3] = {
+PCAST_TABLE double pcast_log_table[128][3] = {
     {0x1.7350000000000p+0, -0x1.7cca97da6a000p-2, -0x1.09d33783e0abep-45},
     {0x1.7138000000000p+0, -0x1.77003cb910000p-2, 0x1.1506e72e507c3p-47},
     {0x1.6f28000000000p+0, -0x1.7143c3a08c000p-2, 0x1.2c18ec4c5e355p-48},

@@ -9,7 +9,7 @@
 
 #include "math/exp_core.h"
 
-float pcast_tanh_f32(float x)
+PCAST_FUNCTION float pcast_tanh_f32(float x)
 {
     const double magnitude = x < 0 ? -(double)x : (double)x;
     if (magnitude < 0x1p-12) /* x - x^3/3 + ...: less than half an ulp below x */

@@ -6,12 +6,6 @@
 
 #include "softmax/row.h"
 
-/* log-sum-exp under maximum m and row sum l, in the base of the kernel's exponential. */
-float pcast_split_lse(const pcast_plan *plan, float m, float l);
-
-/* log-sum-exp of nothing but the learned sink, -Inf without one; in the same base. */
-float pcast_sink_lse(const pcast_plan *plan);
-
 /* out[dim] = o / l with S and the descale of V taken care of; out may be o. */
 void pcast_normalise_output(const pcast_plan *plan, const float *o, float l, float *out,
                             size_t dim);
@@ -22,8 +16,5 @@ float pcast_merge_splits(pcast_row *row);
 
 /* Rounds values[count] to a format of results. */
 void pcast_round_output(pcast_output format, float *values, size_t count);
-
-/* A log-sum-exp from the base of the kernel's exponential to the one it returns. */
-float pcast_returned_lse(const pcast_plan *plan, float lse);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/fpenv.h"
 #include "math/constants.h"
 #include "math/math.h"
-#include "softmax/scores.h"
+#include "softmax/steps.h"
 
 #include <math.h>
 
@@ -157,23 +157,9 @@ const float *pcast_plan_scores(const pcast_plan *plan, const float *products, si
     const float scale = plan->score_scale, cap = plan->kernel.softcap;
     if (cap == 0 && (raw || scale == 1))
         return products;
-    const float inner = raw ? scale / cap : scale;
     for (size_t i = 0; i < count; i++)
-        scores[i] = raw ? pcast_tanh_f32(products[i] * inner) : products[i] * inner;
-    if (!raw)
-        pcast_soft_cap(cap, scores, count);
+        scores[i] = pcast_plan_score(plan, products[i]);
     return scores;
-}
-
-float pcast_plan_bias(const pcast_plan *plan, float m)
-{
-    if (m == -INFINITY && plan->kernel.empty_max != PCAST_EMPTY_MAX_UNGUARDED)
-        return 0.0f;
-    if (!plan->base2)
-        return m - plan->offset;
-    if (plan->kernel.bias == PCAST_BIAS_FMA)
-        return fmaf(m, plan->c, -plan->offset);
-    return m * plan->c - plan->offset;
 }
 
 size_t pcast_plan_splits(const pcast_plan *plan, size_t keys)

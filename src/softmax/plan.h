@@ -55,9 +55,6 @@ int pcast_plan_same_front(const pcast_plan *a, const pcast_plan *b);
 /* Where that is so: the same row sum too? */
 int pcast_plan_same_sum(const pcast_plan *a, const pcast_plan *b);
 
-/* The bias b of a running maximum (step 4.2). */
-float pcast_plan_bias(const pcast_plan *plan, float m);
-
 /* Number of splits of a row whose visited blocks hold `keys` keys in all. */
 size_t pcast_plan_splits(const pcast_plan *plan, size_t keys);
 

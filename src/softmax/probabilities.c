@@ -4,69 +4,27 @@
 
 #include "base/bits.h"
 #include "base/seeded.h"
-#include "math/constants.h"
 #include "math/strict.h"
+#include "softmax/steps.h"
 #include "softmax/units.h"
 
 #include <math.h>
 
 float pcast_next_max(const pcast_plan *plan, float m, const float *scores, size_t count)
 {
-    const pcast_kernel *kernel = &plan->kernel;
-    const float candidate = plan->engine->max(m, scores, count); /* 4.1 */
-    if (kernel->rescale_threshold > 0 && m != plan->initial_max) {
-        const float lag = (candidate - m) * plan->lag_factor;
-        if (kernel->threshold_test == PCAST_THRESHOLD_LT ? lag < kernel->rescale_threshold
-                                                         : lag <= kernel->rescale_threshold)
-            return m;
-    }
-    if (candidate == -INFINITY && kernel->empty_max == PCAST_EMPTY_MAX_STORE_ZERO)
-        return 0.0f;
-    return candidate;
-}
-
-float pcast_correction_factor(const pcast_plan *plan, float before, float after)
-{
-    const int guarded = after == -INFINITY && plan->kernel.empty_max != PCAST_EMPTY_MAX_UNGUARDED;
-    const float difference = before - (guarded ? 0.0f : after);
-    if (!plan->base2 || plan->kernel.correction == PCAST_CORRECTION_NATURAL)
-        return pcast_unit_exp(plan, difference);
-    if (plan->kernel.correction == PCAST_CORRECTION_DIFFERENCE)
-        return pcast_unit_exp2(plan, difference * plan->c);
-    const float from = before == -INFINITY ? before : pcast_plan_bias(plan, before);
-    return pcast_unit_exp2(plan, from - pcast_plan_bias(plan, after));
+    return pcast_plan_max(plan, m, plan->engine->max(m, scores, count)); /* 4.1 */
 }
 
 void pcast_exponentials(const pcast_plan *plan, float m, const float *scores, size_t count,
                         float *p)
 {
     const float b = pcast_plan_bias(plan, m); /* 4.2 */
-    const float c = plan->c;
-    /* A guarded kernel lets a block count for nothing while its maximum is a finite sentinel. */
-    const int empty =
-        m == plan->mask_value && isfinite(m) && plan->kernel.masked_rows == PCAST_MASKED_ROWS_ZERO;
-    if (empty) {
+    if (pcast_plan_is_empty(plan, m)) {
         memset(p, 0, count * sizeof *p);
         return;
     }
-    switch (plan->kernel.exponent) { /* 4.3 */
-    case PCAST_EXPONENT_NATURAL:
-        for (size_t i = 0; i < count; i++)
-            p[i] = scores[i] - b;
-        break;
-    case PCAST_EXPONENT_EXP2_FMA:
-        for (size_t i = 0; i < count; i++)
-            p[i] = fmaf(scores[i], c, -b);
-        break;
-    case PCAST_EXPONENT_EXP2_MUL:
-        for (size_t i = 0; i < count; i++)
-            p[i] = scores[i] * c - b;
-        break;
-    case PCAST_EXPONENT_EXP2_FMA_RZ:
-        for (size_t i = 0; i < count; i++)
-            p[i] = pcast_fma_rz_f32(scores[i], c, -b);
-        break;
-    }
+    for (size_t i = 0; i < count; i++)
+        p[i] = pcast_plan_exponent(plan, scores[i], b); /* 4.3 */
     pcast_unit_exponentials(plan, p, count);
 }
 
@@ -149,15 +107,4 @@ void pcast_cast_row(const pcast_plan *plan, const float *p, size_t count, float 
         else
             no_cast(scaled + done, here, codes + done, values + done);
     }
-}
-
-float pcast_sink_weight(const pcast_plan *plan, float m)
-{
-    const float b = pcast_plan_bias(plan, m);
-    const float inside = plan->kernel.scale_at == PCAST_SCALE_AT_MULTIPLY ? plan->inside : 1.0f;
-    if (!plan->base2)
-        return pcast_unit_exp(plan, plan->sink_nats - b) * inside;
-    if (plan->kernel.correction == PCAST_CORRECTION_NATURAL)
-        return pcast_unit_exp(plan, plan->sink_nats - m) * plan->inside;
-    return pcast_unit_exp2(plan, plan->sink_nats * PCAST_LOG2_E_F32 - b) * inside;
 }

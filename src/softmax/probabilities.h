@@ -12,9 +12,6 @@
  * than the threshold. */
 float pcast_next_max(const pcast_plan *plan, float m, const float *scores, size_t count);
 
-/* alpha for a maximum that went from `before` to `after`. */
-float pcast_correction_factor(const pcast_plan *plan, float before, float after);
-
 /* p[count] under the running maximum m. */
 void pcast_exponentials(const pcast_plan *plan, float m, const float *scores, size_t count,
                         float *p);
@@ -22,8 +19,5 @@ void pcast_exponentials(const pcast_plan *plan, float m, const float *scores, si
 /* scaled = p * S, its codes and their values, all [count]. */
 void pcast_cast_row(const pcast_plan *plan, const float *p, size_t count, float *scaled,
                     uint32_t *codes, float *values);
-
-/* What a learned sink adds to the row sum under the running maximum m. */
-float pcast_sink_weight(const pcast_plan *plan, float m);
 
 #endif

@@ -82,12 +82,7 @@ static void add_sink(pcast_row *row)
         plan->kernel.learned_sink != PCAST_LEARNED_SINK_DENOMINATOR)
         return;
     row->has_sink = 1;
-    if (row->m == -INFINITY) {
-        row->m = plan->sink_score;
-        row->l = plan->inside;
-    } else {
-        row->l = row->l + pcast_sink_weight(plan, row->m);
-    }
+    pcast_plan_add_sink(plan, &row->m, &row->l);
 }
 
 /* Normalises the current split, into its partial or in place. */
@@ -100,7 +95,7 @@ static void close_split(pcast_row *row)
     if (!row->open)
         return;
     add_sink(row);
-    row->splits[split] = (pcast_split){row->l, pcast_split_lse(plan, row->m, row->l), 1.0f};
+    row->splits[split] = (pcast_split){row->l, pcast_plan_lse(plan, row->m, row->l), 1.0f};
     pcast_normalise_output(plan, row->o, two_passes ? 1.0f : row->l, out, row->dim);
     if (row->partials != NULL)
         pcast_round_output(plan->kernel.partials, out, row->dim);
@@ -155,9 +150,8 @@ static void find_front(pcast_row *row, size_t count, const float *scores,
 {
     const pcast_plan *plan = row->plan;
     const float m = pcast_next_max(plan, row->m, scores, count); /* 4.1 */
-    row->alpha =
-        m == row->m && m != -INFINITY ? 1.0f : pcast_correction_factor(plan, row->m, m); /* 4.2 */
-    pcast_exponentials(plan, m, scores, count, scratch->p);                              /* 4.3 */
+    row->alpha = pcast_plan_alpha(plan, row->m, m);              /* 4.2 */
+    pcast_exponentials(plan, m, scores, count, scratch->p);      /* 4.3 */
     row->m = m;
 }
 
@@ -256,9 +250,9 @@ void pcast_row_finish(pcast_row *row, int sees_keys)
     if (!sees_keys && (zero || kernel->masked_rows == PCAST_MASKED_ROWS_NAN)) { /* 4.9 */
         for (size_t c = 0; c < row->dim; c++)
             row->o[c] = zero ? 0.0f : NAN;
-        lse = PCAST_SEEDED(MASKED_LSE_ZERO) ? 0.0f : pcast_sink_lse(row->plan);
+        lse = PCAST_SEEDED(MASKED_LSE_ZERO) ? 0.0f : pcast_plan_sink_lse(row->plan);
     }
-    row->lse = pcast_plain_nan(pcast_returned_lse(row->plan, lse));
+    row->lse = pcast_plain_nan(pcast_plan_returned_lse(row->plan, lse));
     pcast_round_output(kernel->out_format, row->o, row->dim); /* 4.10 */
 }
 

@@ -6,14 +6,8 @@
 
 #include "pcast/softmax.h"
 #include "softmax/plan.h"
+#include "softmax/steps.h"
 #include "softmax/walk.h"
-
-/* What a finished split leaves. */
-typedef struct pcast_split {
-    float l;      /* its row sum */
-    float lse;    /* of its keys, in the base of the kernel's exponential; -Inf for none */
-    float weight; /* its share of the row, once the row is finished */
-} pcast_split;
 
 /* Threads that share a row in the accumulator of a tensor core. */
 enum { PCAST_ROW_SUM_THREADS = 4 };
