@@ -88,7 +88,8 @@ typedef struct pcast_answered {
 
 /* Judges a run of problems by a kernel that was identified. As that kernel, where it explains most
  * of them; what it does not explain is defective only where a fault does that is no other choice of
- * settings, or where no kernel could have answered so. *as is 0 where the identified kernel
+ * settings and that shows on the run's probes that isolate it, or where no kernel could have
+ * answered so. *as is 0 where the identified kernel
  * explains too little: then nothing is known. Errors as pcast_judge. */
 pcast_status pcast_judge_identified(const pcast_answered *answers, size_t count,
                                     const pcast_candidate *best, pcast_judgement *judgements,
