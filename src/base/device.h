@@ -5,8 +5,8 @@
 #define PCAST_BASE_DEVICE_H
 
 #if defined(__CUDACC__)
-#define PCAST_INLINE           static __device__ inline
-#define PCAST_FUNCTION         static __device__       /* of the library; its source is included */
+#define PCAST_INLINE           static __device__ __forceinline__
+#define PCAST_FUNCTION static __device__ __forceinline__       /* of the library; its source is included */
 #define PCAST_TABLE            static __device__ const /* of numbers */
 #define PCAST_TABLE_OF_LIBRARY static __device__ const
 #else

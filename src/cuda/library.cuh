@@ -18,5 +18,43 @@
 #include "math/log_f32.c"
 #include "math/tanh_f32.c"
 #include "math/strict.h"
+#include "softmax/units.h"
+
+/* Units of FP32 semantics, which are all exact. */
+PCAST_FUNCTION float pcast_unit_exp(const pcast_plan *plan, float x)
+{
+    (void)plan;
+    return pcast_exp_f32(x);
+}
+
+PCAST_FUNCTION float pcast_unit_exp2(const pcast_plan *plan, float x)
+{
+    (void)plan;
+    return pcast_exp2_f32(x);
+}
+
+PCAST_FUNCTION float pcast_unit_log(const pcast_plan *plan, float x)
+{
+    (void)plan;
+    return pcast_log_f32(x);
+}
+
+PCAST_FUNCTION float pcast_unit_log2(const pcast_plan *plan, float x)
+{
+    (void)plan;
+    return pcast_log2_f32(x);
+}
+
+PCAST_FUNCTION float pcast_unit_reciprocal(const pcast_plan *plan, float x)
+{
+    (void)plan;
+    return 1.0f / x;
+}
+
+PCAST_FUNCTION float pcast_unit_quotient(const pcast_plan *plan, float a, float x)
+{
+    (void)plan;
+    return a / x;
+}
 
 #endif

@@ -6,29 +6,15 @@
 
 #include "base/bits.h"
 #include "math/math.h"
+#include "softmax/lanes.h"
 
 #include <math.h>
 
-enum { LANES = 16, CHANNELS = 32 };
-
-static float tree(float lane[LANES])
-{
-    for (int width = LANES / 2; width >= 1; width /= 2)
-        for (int i = 0; i < width; i++)
-            lane[i] += lane[i + width];
-    return lane[0];
-}
+enum { LANES = PCAST_SUM_LANES, CHANNELS = 32 };
 
 static float dot(const float *a, const float *b, size_t n)
 {
-    float lane[LANES] = {0};
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (size_t j = 0; j < LANES; j++)
-            lane[j] = fmaf(a[i + j], b[i + j], lane[j]);
-    for (size_t j = 0; i + j < n; j++)
-        lane[j] = fmaf(a[i + j], b[i + j], lane[j]);
-    return tree(lane);
+    return pcast_lanes_dot(a, b, n);
 }
 
 static float sum(const float *x, size_t n)
@@ -40,7 +26,7 @@ static float sum(const float *x, size_t n)
             lane[j] += x[i + j];
     for (size_t j = 0; i + j < n; j++)
         lane[j] += x[i + j];
-    return tree(lane);
+    return pcast_lanes_tree(lane);
 }
 
 static float maximum(float m, const float *x, size_t n)
