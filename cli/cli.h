@@ -31,6 +31,7 @@ int cli_attend(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_codec(int argc, char **argv);
 int cli_compare(int argc, char **argv);
+int cli_cuda(int argc, char **argv);
 int cli_diagnose(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_golden(int argc, char **argv);

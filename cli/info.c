@@ -2,6 +2,8 @@
 /* pcast info: what this build is and what it runs on. */
 #include "cli.h"
 
+#include "cuda/driver.h"
+
 #include <gsl/gsl_version.h>
 #include <jansson.h>
 #include <omp.h>
@@ -12,6 +14,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     (void)arg;
     (void)state;
     return ARGP_ERR_UNKNOWN;
+}
+
+static void print_cuda(void)
+{
+    pcast_cuda *cuda;
+    pcast_error err;
+    if (!pcast_cuda_built()) {
+        printf("cuda: not built, nvcc was not found\n");
+    } else if (pcast_cuda_open(&cuda, &err) != PCAST_OK) {
+        printf("cuda: built for sm_90a; no such device here\n");
+    } else {
+        printf("cuda: built for sm_90a; %s\n", pcast_cuda_about(cuda)->name);
+        pcast_cuda_close(cuda);
+    }
 }
 
 int cli_info(int argc, char **argv)
@@ -32,6 +48,6 @@ int cli_info(int argc, char **argv)
     printf("processors: %d\n", omp_get_num_procs());
     printf("gsl: %s\n", gsl_version);
     printf("jansson: %s\n", JANSSON_VERSION);
-    printf("cuda: not built\n");
+    print_cuda();
     return EXIT_OK;
 }

@@ -24,6 +24,7 @@ static const cli_command commands[] = {
     {"tensorcore", "FP8 matrix products bit by bit as a tensor core computes them", cli_tensorcore},
     {"codec", "convert single values between FP8 and other formats", cli_codec},
     {"unit", "single values through a GPU's units (ex2, rcp, ...) or exact functions", cli_unit},
+    {"cuda", "a GPU's instructions against the models, on a Hopper GPU", cli_cuda},
     {"bench", "how fast the parts run here, beside the machine's own limits", cli_bench},
     {"info", "version, compiler, CPU level and libraries", cli_info},
 };

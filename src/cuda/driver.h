@@ -23,6 +23,11 @@ typedef struct pcast_cuda_info {
     size_t memory;                     /* bytes */
 } pcast_cuda_info;
 
+/* Does this build have the kernels? */
+int pcast_cuda_built(void);
+/* The same for the same kernels (FNV-1a of the module); they are what a result is of. */
+uint64_t pcast_cuda_module_hash(void);
+
 /* The first device of compute capability 9.0. PCAST_ERR_UNAVAILABLE: no driver, no such device, or
  * a build without the kernels. *cuda is NULL then. */
 pcast_status pcast_cuda_open(pcast_cuda **cuda, pcast_error *err);

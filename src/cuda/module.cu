@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* All device code, one translation unit. */
+#include "cuda/library.cuh"
+
+#include "cuda/probe_kernels.cuh"
+#include "cuda/probe_wgmma.cuh"
