@@ -15,6 +15,7 @@ enum {
     KEY_BUDGET,
     KEY_THREADS,
     KEY_CPU,
+    KEY_DEVICE,
     KEY_Q,
     KEY_K,
     KEY_V,
@@ -77,6 +78,10 @@ static const struct argp_option sweep_argp_options[] = {
      "threads (one for each processor); results do not depend on it", 0},
     {"cpu", KEY_CPU, "LEVEL", 0,
      "highest CPU level to use: scalar, avx2, avx512 or native; nor on this", 0},
+    {"device", KEY_DEVICE, "cpu|cuda|replay", 0,
+     "run synthetic rows of FP32 semantics on a GPU (docs/cuda.md), or its kernel's threads on the "
+     "CPU (cpu); nor on this",
+     0},
     {"output", 'o', "FILE", 0,
      "write FILE and a side file FILE.meta.json (.csv dropped); - is stdout", 0},
     {"help", 'h', NULL, 0, "print this help", -1},
@@ -103,6 +108,21 @@ static error_t take_draw(sweep_options *options, const char *arg, struct argp_st
             return 0;
         }
     return cli_bad(state, "--draw: '%s' is none of normal, equal, ones", arg);
+}
+
+static error_t take_device(sweep_options *options, const char *arg, struct argp_state *state)
+{
+    static const char *const words[] = {"cuda", "replay"};
+    for (int i = 0; i < 2; i++)
+        if (strcmp(arg, words[i]) == 0) {
+            options->device_given = 1;
+            options->device_kind = (pcast_device_kind)i;
+            return 0;
+        }
+    options->device_given = 0;
+    if (strcmp(arg, "cpu") == 0)
+        return 0;
+    return cli_bad(state, "--device: '%s' is none of cpu, cuda, replay", arg);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -138,6 +158,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return cli_take_count("threads", arg, 1, 1024, &options->threads, state);
     case KEY_CPU:
         return cli_take_cpu(arg, &options->cpu, state);
+    case KEY_DEVICE:
+        return take_device(options, arg, state);
     case KEY_Q:
     case KEY_K:
     case KEY_V:
@@ -200,6 +222,7 @@ static int check_kind(const sweep_options *options, int tensors)
                                  : options->draw_given        ? "draw"
                                  : options->sigma > 0         ? "sigma"
                                  : options->first_trial_given ? "first-trial"
+                                 : options->device_given      ? "device"
                                  : options->records != NULL   ? "records"
                                                               : NULL;
     if (synthetic_only != NULL)
@@ -229,6 +252,7 @@ pcast_run sweep_run(const sweep_options *options, pcast_kernel **kernels, cli_pr
         .kernel_count = grid->kernel_count * each,
         .threads = (int)options->threads,
         .cpu = options->cpu,
+        .device = options->device,
         .progress = cli_progress_update,
         .progress_context = progress,
     };
@@ -303,6 +327,12 @@ static int run(sweep_options *options, int argc, char **argv)
     if (options->records != NULL && options->output != NULL &&
         strcmp(options->records, options->output) == 0)
         return cli_fail(EXIT_USAGE, options->name, "-o: %s is for the records", options->output);
+    pcast_error err;
+    pcast_status status = PCAST_OK;
+    if (options->device_given)
+        status = pcast_device_open(options->device_kind, &options->device, &err);
+    if (status != PCAST_OK)
+        return cli_fail(cli_exit_code(status), options->name, "--device: %s", err.text);
     if (options->records != NULL && options->output == NULL)
         return records_run(options, argc, argv);
     return write_files(options, tensors, argc, argv);
@@ -318,6 +348,7 @@ int cli_sweep(int argc, char **argv)
     if (code == EXIT_OK)
         code = run(&options, argc, given);
     free(given);
+    pcast_device_close(options.device);
     grid_free(&options.grid);
     cli_list_free(&options.input.layers);
     return code < 0 ? EXIT_OK : code;

@@ -16,6 +16,9 @@ typedef struct sweep_options {
     unsigned long long trials, seed, threads; /* trials, threads: 0 is not given */
     int seed_given, draw_given;
     pcast_cpu cpu;
+    int device_given; /* another one than the CPU, of this kind */
+    pcast_device_kind device_kind;
+    pcast_device *device; /* once it is open */
     const char *output;
     unsigned long long first_trial;
     int first_trial_given;

@@ -8,6 +8,7 @@
 #define PCAST_EXPERIMENT_H
 
 #include "pcast/cpu.h"
+#include "pcast/device.h"
 #include "pcast/kernel.h"
 #include "pcast/measure.h"
 #include "pcast/tensor.h"
@@ -70,6 +71,8 @@ typedef struct pcast_run {
     size_t kernel_count;
     int threads; /* 0: one for each processor */
     pcast_cpu cpu;
+    pcast_device *device;     /* runs the rows, with the same results; NULL: the CPU. Of synthetic
+                                 experiments alone */
     pcast_progress *progress; /* may be NULL */
     void *progress_context;
     pcast_row_sink *each_row; /* may be NULL */

@@ -6,6 +6,8 @@
 #ifndef PCAST_CUDA_ROWS_H
 #define PCAST_CUDA_ROWS_H
 
+#include "cuda/driver.h"
+#include "pcast/device.h"
 #include "softmax/row.h"
 
 /* Right after a visit. */
@@ -73,5 +75,14 @@ void pcast_row_schedule_free(pcast_row_schedule *schedule);
  * PCAST_ERR_VALUE: a barrier that not all threads reach; PCAST_ERR_MEMORY. */
 pcast_status pcast_row_schedule_replay(const pcast_row_schedule *schedule, uint64_t seed,
                                        pcast_error *err);
+
+/* Runs jobs on a device, and waits; threads may share the device. Errors as
+ * pcast_row_schedule_init, and PCAST_ERR_UNAVAILABLE where the device fails. */
+pcast_status pcast_device_rows(pcast_device *device, const pcast_row_job *jobs, size_t count,
+                               pcast_error *err);
+
+/* The same on a GPU that is open. */
+pcast_status pcast_cuda_rows(pcast_cuda *cuda, const pcast_row_job *jobs, size_t count,
+                             pcast_error *err);
 
 #endif

@@ -63,6 +63,9 @@ static pcast_status check(const pcast_synthetic *experiment, const pcast_run *ru
         if (status == PCAST_OK)
             status = pcast_synthetic_check_row(kernel, experiment->keys, experiment->dim,
                                                experiment->sinks, err);
+        if (status == PCAST_OK && run->device != NULL && kernel->semantics != PCAST_SEMANTICS_FP32)
+            status = pcast_fail(err, PCAST_ERR_VALUE,
+                                "semantics: a device runs kernels of FP32 semantics alone");
         if (status == PCAST_OK)
             status = pcast_kernel_same_problem(kernel, &run->kernels[0], err);
         if (status != PCAST_OK)
@@ -72,7 +75,8 @@ static pcast_status check(const pcast_synthetic *experiment, const pcast_run *ru
 }
 
 /* All trials, in chunks whose losses are reduced in trial order. */
-static pcast_status run_trials(pcast_synthetic_state *self, size_t chunk, pcast_tally *tallies)
+static pcast_status run_trials(pcast_synthetic_state *self, size_t chunk, pcast_tally *tallies,
+                               pcast_error *err)
 {
     const size_t trials = self->experiment->trials;
     const size_t configs = self->run->kernel_count * self->experiment->delta_count;
@@ -84,6 +88,10 @@ static pcast_status run_trials(pcast_synthetic_state *self, size_t chunk, pcast_
         self->chunk_first = first;
         pcast_parallel(&run, (int)self->threads, first * self->groups, count * self->groups,
                        trials * self->groups, pcast_synthetic_piece, self);
+        for (size_t t = 0; t < self->threads; t++)
+            if (self->workspaces[t].status != PCAST_OK)
+                return pcast_fail(err, self->workspaces[t].status, "%s",
+                                  self->workspaces[t].error.text);
         for (size_t t = 0; t < count; t++) {
             const pcast_loss *losses = &self->losses[t * configs];
             for (size_t i = 0; i < configs; i++)
@@ -155,7 +163,7 @@ pcast_status pcast_synthetic_run(const pcast_synthetic *experiment, const pcast_
     for (size_t t = 0; status == PCAST_OK && t < threads; t++)
         status = pcast_workspace_init(&self.workspaces[t], &self, err);
     if (status == PCAST_OK)
-        status = run_trials(&self, chunk, tallies);
+        status = run_trials(&self, chunk, tallies, err);
     for (size_t i = 0; status == PCAST_OK && i < configs; i++)
         summaries[i] = pcast_tally_summary(&tallies[i]);
     pcast_fpenv_leave(&env);

@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "base/error.h"
+#include "experiment/synthetic_device.h"
 #include "softmax/scores.h"
 
 #include <math.h>
@@ -197,6 +198,17 @@ static void start_trial(const pcast_synthetic_state *self, pcast_workspace *spac
     }
 }
 
+/* Losses of rows that are finished. */
+static void finish_trial(const pcast_synthetic_state *self, pcast_workspace *space, size_t trial)
+{
+    const size_t deltas = self->experiment->delta_count;
+    const size_t configs = self->run->kernel_count * deltas;
+    for (size_t i = 0; i < configs; i++)
+        if (is_ours(self, space, i))
+            self->losses[(trial - self->chunk_first) * configs + i] = pcast_loss_finish(
+                &space->meters[i], &space->rows[i], space->references[i % deltas].o);
+}
+
 /* A trial, or some Delta of it. */
 void pcast_synthetic_piece(void *context, int thread, size_t piece)
 {
@@ -208,8 +220,16 @@ void pcast_synthetic_piece(void *context, int thread, size_t piece)
     pcast_workspace *space = &self->workspaces[thread];
     space->first_delta = group * deltas / self->groups;
     space->end_delta = (group + 1) * deltas / self->groups;
+    if (space->status != PCAST_OK)
+        return; /* the device has failed */
 
     start_trial(self, space, trial);
+    if (self->run->device != NULL) {
+        space->status = pcast_synthetic_on_device(self, space, &space->error);
+        if (space->status == PCAST_OK)
+            finish_trial(self, space, trial);
+        return;
+    }
     for (size_t n = 0; n < self->run->kernel_count; n++) {
         size_t leader = 0;
         while (!pcast_same_walk(&self->plans[leader].kernel, &self->plans[n].kernel))
@@ -222,11 +242,8 @@ void pcast_synthetic_piece(void *context, int thread, size_t piece)
         while (pcast_walk_next(&walk, &visit))
             step_group(self, space, n, &visit);
     }
-    for (size_t i = 0; i < configs; i++) {
-        if (!is_ours(self, space, i))
-            continue;
-        pcast_row_finish(&space->rows[i], 1);
-        self->losses[(trial - self->chunk_first) * configs + i] =
-            pcast_loss_finish(&space->meters[i], &space->rows[i], space->references[i % deltas].o);
-    }
+    for (size_t i = 0; i < configs; i++)
+        if (is_ours(self, space, i))
+            pcast_row_finish(&space->rows[i], 1);
+    finish_trial(self, space, trial);
 }

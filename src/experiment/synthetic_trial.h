@@ -31,6 +31,8 @@ typedef struct pcast_row_batch {
 
 /* Working memory of one thread. */
 typedef struct pcast_workspace {
+    pcast_status status; /* of the device */
+    pcast_error error;
     size_t first_delta, end_delta; /* those of the current piece of work */
     pcast_draws draws;
     pcast_row_scratch scratch;
