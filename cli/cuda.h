@@ -6,6 +6,7 @@
 #include "cli.h"
 
 #include "cuda/check.h"
+#include "cuda/strict.h"
 
 #include <jansson.h>
 
@@ -23,17 +24,18 @@ typedef struct cuda_record {
     json_t *json;
 } cuda_record;
 
-/* Takes what the file at `path` holds of the same build, device and driver, or begins a new record.
- * Returns an exit code, after one line where the file is none of ours. */
+/* Takes what the file at `path` holds, or begins a new record; `again` begins one also where the
+ * file is of another build, device or driver. Returns an exit code, after one line where the file
+ * is none of ours, of another or cannot be written. */
 int cuda_record_open(cuda_record *record, const char *name, const char *path,
-                     const pcast_cuda_info *info, int quick);
+                     const pcast_cuda_info *info, int again);
 void cuda_record_close(cuda_record *record);
 
-/* The part's numbers where they are there. */
-int cuda_record_find(const cuda_record *record, const pcast_check_part *part,
+/* The part's numbers where they are there, and not of a sample unless `quick`. */
+int cuda_record_find(const cuda_record *record, const pcast_check_part *part, int quick,
                      pcast_check_result *result, double *seconds);
 /* Adds them and writes the file anew. Returns an exit code. */
-int cuda_record_add(cuda_record *record, const pcast_check_part *part,
+int cuda_record_add(cuda_record *record, const pcast_check_part *part, int quick,
                     const pcast_check_result *result, double seconds);
 
 #endif

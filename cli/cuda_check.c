@@ -12,6 +12,7 @@ static const struct {
     size_t count;
 } lists[] = {
     {pcast_probe_parts, PCAST_PROBE_COUNT},
+    {&pcast_strict_part, 1},
 };
 
 enum { LIST_COUNT = sizeof lists / sizeof lists[0], PART_MAX = 64 };
@@ -38,9 +39,10 @@ static const struct argp_option check_argp_options[] = {
     {"part", KEY_PART, "NAMES", 0, "only these parts, separated by commas (all)", 0},
     {"json", KEY_JSON, "FILE", 0,
      "keep what is found in FILE, complete after each part; parts that it has from the same build, "
-     "device and driver are not run again",
+     "device and driver are not run again (of samples only under --quick)",
      0},
-    {"again", KEY_AGAIN, NULL, 0, "run them again", 0},
+    {"again", KEY_AGAIN, NULL, 0, "run them again, and replace a file of another build or device",
+     0},
     {"quick", KEY_QUICK, NULL, 0, "a sample of each part, seconds in all", 0},
     {"list", KEY_LIST, NULL, 0, "only list the parts", 0},
     {"help", 'h', NULL, 0, "print this help", -1},
@@ -121,7 +123,8 @@ static void print_result(const pcast_check_part *part, const pcast_check_result 
            result->different > 0 ? "contradicted" : "confirmed", result->compared,
            result->different, seconds, kept ? ", as kept" : "");
     if (result->example_count > 0)
-        printf("; first: %.80s: device 0x%" PRIX64 ", model 0x%" PRIX64, result->examples[0].input,
+        printf("; first: %.60s%s: device 0x%" PRIX64 ", model 0x%" PRIX64,
+               result->examples[0].input, strlen(result->examples[0].input) > 60 ? "..." : "",
                result->examples[0].device, result->examples[0].model);
     printf("\n");
     fflush(stdout);
@@ -134,7 +137,7 @@ static int run_part(const check_options *options, pcast_cuda *cuda, cuda_record 
     pcast_error err;
     double seconds;
     *result = (pcast_check_result){0};
-    if (!options->again && cuda_record_find(record, part, result, &seconds)) {
+    if (!options->again && cuda_record_find(record, part, options->quick, result, &seconds)) {
         print_result(part, result, seconds, 1);
         return EXIT_OK;
     }
@@ -144,7 +147,7 @@ static int run_part(const check_options *options, pcast_cuda *cuda, cuda_record 
         return cli_fail(cli_exit_code(status), options->name, "%s: %s", part->name, err.text);
     seconds = seconds_now() - started;
     print_result(part, result, seconds, 0);
-    return cuda_record_add(record, part, result, seconds);
+    return cuda_record_add(record, part, options->quick, result, seconds);
 }
 
 static int run_parts(const check_options *options, pcast_cuda *cuda, cuda_record *record)
@@ -161,8 +164,8 @@ static int run_parts(const check_options *options, pcast_cuda *cuda, cuda_record
         done += code == EXIT_OK;
         contradicted += code == EXIT_OK && result.different > 0;
     }
-    printf("%d parts: %d confirmed, %d contradicted; %s, driver CUDA %s%s\n", done,
-           done - contradicted, contradicted, info->name, cuda_driver_text(info, driver),
+    printf("%d confirmed, %d contradicted; %s, driver CUDA %s%s\n", done - contradicted,
+           contradicted, info->name, cuda_driver_text(info, driver),
            options->quick ? "; samples only" : "");
     return code == EXIT_OK && contradicted > 0 ? EXIT_DIFFERENT : code;
 }
@@ -189,7 +192,7 @@ int cuda_check(int argc, char **argv)
     const pcast_status status = pcast_cuda_open(&cuda, &err);
     if (status != PCAST_OK)
         return cli_fail(cli_exit_code(status), argv[0], "%s", err.text);
-    code = cuda_record_open(&record, argv[0], options.json, pcast_cuda_about(cuda), options.quick);
+    code = cuda_record_open(&record, argv[0], options.json, pcast_cuda_about(cuda), options.again);
     if (code == EXIT_OK)
         code = run_parts(&options, cuda, &record);
     cuda_record_close(&record);

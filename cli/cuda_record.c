@@ -43,7 +43,7 @@ static json_t *date_text(void)
 }
 
 /* What has to be the same for parts to be kept. */
-static json_t *identity(const pcast_cuda_info *info, int quick)
+static json_t *identity(const pcast_cuda_info *info)
 {
     char driver[16];
     json_t *json = checked(json_object());
@@ -52,7 +52,6 @@ static json_t *identity(const pcast_cuda_info *info, int quick)
     set(json, "device", json_string(info->name));
     set(json, "compute_capability", format_text("%d.%d", info->compute_major, info->compute_minor));
     set(json, "driver", json_string(cuda_driver_text(info, driver)));
-    set(json, "quick", json_boolean(quick));
     return json;
 }
 
@@ -66,29 +65,53 @@ static int is_within(json_t *one, const json_t *other)
     return 1;
 }
 
-int cuda_record_open(cuda_record *record, const char *name, const char *path,
-                     const pcast_cuda_info *info, int quick)
+static int write_record(const cuda_record *record)
 {
-    *record = (cuda_record){.name = name, .path = path, .json = identity(info, quick)};
-    set(record->json, "date", date_text());
-    set(record->json, "parts", json_object());
-    if (path == NULL || access(path, F_OK) != 0)
+    cli_output output;
+    pcast_error err;
+    if (record->path == NULL)
         return EXIT_OK;
+    if (cli_output_open(&output, record->path, &err) != PCAST_OK)
+        return cli_fail(EXIT_OUTPUT, record->name, "--json: %s", err.text);
+    json_dumpf(record->json, output.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    fputc('\n', output.stream);
+    return cli_output_finish(&output, EXIT_OK, record->name);
+}
+
+/* Takes the parts of the file that is there. Returns an exit code. */
+static int take_old(cuda_record *record, const pcast_cuda_info *info, int again)
+{
     json_error_t error;
-    json_t *old = json_load_file(path, 0, &error);
-    json_t *parts = json_object_get(old, "parts"), *wanted = identity(info, quick);
-    if (!json_is_object(parts)) {
-        json_decref(old);
-        json_decref(wanted);
-        return cli_fail(EXIT_INPUT, name, "--json: %s: is no result of this command", path);
-    }
-    if (is_within(wanted, old))
+    json_t *old = json_load_file(record->path, 0, &error);
+    json_t *parts = json_object_get(old, "parts"), *wanted = identity(info);
+    const int same = is_within(wanted, old);
+    int code = EXIT_OK;
+    if (!json_is_object(parts))
+        code = cli_fail(EXIT_INPUT, record->name, "--json: %s: is no result of this command",
+                        record->path);
+    else if (same)
         json_object_set(record->json, "parts", parts);
-    else
-        printf("%s: of another build, device, driver or size: begun anew\n", path);
+    else if (!again)
+        code = cli_fail(EXIT_INPUT, record->name,
+                        "--json: %s: is of another build, device or driver; --again begins it anew",
+                        record->path);
     json_decref(wanted);
     json_decref(old);
-    return EXIT_OK;
+    return code;
+}
+
+int cuda_record_open(cuda_record *record, const char *name, const char *path,
+                     const pcast_cuda_info *info, int again)
+{
+    *record = (cuda_record){.name = name, .path = path, .json = identity(info)};
+    set(record->json, "date", date_text());
+    set(record->json, "parts", json_object());
+    if (path != NULL && access(path, F_OK) == 0) {
+        const int code = take_old(record, info, again);
+        if (code != EXIT_OK)
+            return code;
+    }
+    return write_record(record);
 }
 
 void cuda_record_close(cuda_record *record)
@@ -110,21 +133,15 @@ static json_t *examples_of(const pcast_check_result *result)
     return list;
 }
 
-int cuda_record_add(cuda_record *record, const pcast_check_part *part,
+int cuda_record_add(cuda_record *record, const pcast_check_part *part, int quick,
                     const pcast_check_result *result, double seconds)
 {
     json_t *json = checked(json_object()), *counts = checked(json_object());
-    cli_output output;
-    pcast_error err;
-    if (record->path == NULL) {
-        json_decref(json);
-        json_decref(counts);
-        return EXIT_OK;
-    }
     for (int i = 0; i < result->count_count; i++)
         set(counts, result->counts[i].name, json_integer((json_int_t)result->counts[i].value));
     set(json, "about", json_string(part->about));
     set(json, "verdict", json_string(result->different > 0 ? "contradicted" : "confirmed"));
+    set(json, "quick", json_boolean(quick));
     set(json, "compared", json_integer((json_int_t)result->compared));
     set(json, "different", json_integer((json_int_t)result->different));
     set(json, "counts", counts);
@@ -132,19 +149,16 @@ int cuda_record_add(cuda_record *record, const pcast_check_part *part,
     set(json, "seconds", json_real(seconds));
     set(json, "date", date_text());
     json_object_set_new(json_object_get(record->json, "parts"), part->name, json);
-    if (cli_output_open(&output, record->path, &err) != PCAST_OK)
-        return cli_fail(EXIT_OUTPUT, record->name, "--json: %s", err.text);
-    json_dumpf(record->json, output.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    fputc('\n', output.stream);
-    return cli_output_finish(&output, EXIT_OK, record->name);
+    return write_record(record);
 }
 
-int cuda_record_find(const cuda_record *record, const pcast_check_part *part,
+int cuda_record_find(const cuda_record *record, const pcast_check_part *part, int quick,
                      pcast_check_result *result, double *seconds)
 {
     const json_t *json = json_object_get(json_object_get(record->json, "parts"), part->name);
     const json_t *example = json_array_get(json_object_get(json, "examples"), 0);
-    if (!json_is_integer(json_object_get(json, "compared")))
+    if (!json_is_integer(json_object_get(json, "compared")) ||
+        (json_is_true(json_object_get(json, "quick")) && !quick))
         return 0;
     result->compared = (uint64_t)json_integer_value(json_object_get(json, "compared"));
     result->different = (uint64_t)json_integer_value(json_object_get(json, "different"));

@@ -37,7 +37,7 @@ int cli_info(int argc, char **argv)
     static const struct argp argp = {
         .options = options,
         .parser = parse_option,
-        .doc = "Prints version, compiler, CPU level, processors and libraries, one a line.",
+        .doc = "Prints version, compiler, CPU level, processors, libraries and GPU, one a line.",
     };
     const int code = cli_parse(&argp, argc, argv, NULL);
     if (code != EXIT_OK)

@@ -53,7 +53,7 @@ if [ -n "${missing-}" ]; then
 fi
 
 say "building for AArch64"
-[ -e build-aarch64/build.ninja ] || quietly "configuring" meson setup build-aarch64 \
+[ -e build-aarch64/build.ninja ] || quietly "configuring" meson setup build-aarch64 -Dcuda=disabled \
     --cross-file scripts/aarch64.ini --cross-file "$folder/root.ini"
 quietly "building" ninja -C build-aarch64
 say "testing under qemu"
