@@ -2,7 +2,7 @@
 # The console examples of the pages print what the pages say, docs/kernels.md names every preset and field, and docs/golden.md
 # every fault with its margin.
 ln -s "$DATA" data
-for page in kernels diagnosis golden; do
+for page in kernels diagnosis golden cuda; do
     awk '/^```console$/ {on = 1; next} /^```$/ {on = 0} on' "$DATA/../docs/$page.md" > expected
     grep '^\$ ' expected | while IFS= read -r line; do
         printf '%s\n' "$line"

@@ -6,10 +6,12 @@
  *   old     the device's compute capability is 8.9
  *   none    there is no device
  *   fail    every launch fails
- *   flip    rcp's lowest bit is wrong for arguments from 0x40000000 on, the tensor core has a -0 */
+ *   flip    rcp's lowest bit is wrong for arguments from 0x40000000 on, the tensor core has a -0,
+ *           the lowest bit of a group's first output is wrong */
 #include "base/bits.h"
 #include "base/fpenv.h"
 #include "cuda/probe_inputs.h"
+#include "cuda/row_kernel.h"
 #include "cuda/tile.h"
 #include "hardware/units.h"
 #include "pcast/format.h"
@@ -229,6 +231,29 @@ static int run_wgmma(const launch *grid, const char *name)
     return OK;
 }
 
+static void row_thread(pcast_block *self, const void *arguments, void *shared)
+{
+    pcast_row_group_run(self, arguments, shared);
+}
+
+/* The strict kernel is replayed. */
+static int run_rows(const launch *grid)
+{
+    const pcast_row_group *groups = memory(grid, 0);
+    pcast_error err;
+    pcast_status status = PCAST_OK;
+    pcast_fpenv env;
+    pcast_fpenv_enter(&env);
+    for (unsigned g = 0; status == PCAST_OK && g < grid->blocks; g++) {
+        status =
+            pcast_replay_block(row_thread, &groups[g], grid->threads, grid->shared_bytes, g, &err);
+        float *o = groups[g].job.o;
+        *o = pcast_f32_from_bits(pcast_bits_f32(*o) ^ (uint32_t)is_faulty("flip"));
+    }
+    pcast_fpenv_leave(&env);
+    return status == PCAST_OK ? OK : LAUNCH_FAILED;
+}
+
 /* A function is its name; the longest needs 38 bytes. */
 int cuModuleGetFunction(void **function, void *module, const char *name)
 {
@@ -260,6 +285,8 @@ int cuLaunchKernel(void *function, unsigned blocks, unsigned y, unsigned z, unsi
     const char *name = (const char *)function + strlen("pcast_probe_");
     if (is_faulty("fail") || y * z * threads_y * threads_z != 1 || stream != NULL || extra != NULL)
         return LAUNCH_FAILED;
+    if (strcmp(function, "pcast_row_kernel") == 0)
+        return run_rows(&grid);
     if (strncmp(name, "wgmma_", 6) == 0)
         return run_wgmma(&grid, name + 6);
     if (strncmp(name, "cvt_", 4) == 0) {
