@@ -38,6 +38,7 @@ typedef struct fibre {
     int line;
     uint32_t x, result; /* of a warp's exchange */
     unsigned from;
+    const void *shown;
 } fibre;
 
 struct pcast_replay {
@@ -52,6 +53,7 @@ struct pcast_replay {
     size_t scheduler_size;
     unsigned running, at_barrier;
     uint64_t random;
+    const char *failure; /* what the kernel did wrong */
 };
 
 /* ---- Switching ---- */
@@ -132,6 +134,22 @@ uint32_t pcast_replay_warp_read(const pcast_block *self, uint32_t x, unsigned fr
 void pcast_replay_warp_sync(const pcast_block *self, const char *file, int line)
 {
     pcast_replay_warp_read(self, 0, 0, file, line);
+}
+
+void pcast_replay_show(const pcast_block *self, const void *shown)
+{
+    self->replay->fibres[self->thread].shown = shown;
+}
+
+const void *pcast_replay_shown(const pcast_block *self, unsigned thread)
+{
+    return self->replay->fibres[thread].shown;
+}
+
+void pcast_replay_fail(const pcast_block *self, const char *what)
+{
+    if (self->replay->failure == NULL)
+        self->replay->failure = what;
 }
 
 /* Do fibres first .. first + count - 1 wait at one place, for the same? */
@@ -257,6 +275,8 @@ pcast_status pcast_replay_block(pcast_replay_kernel *kernel, const void *argumen
             count += release_around(&replay, thread, ready + count);
         }
         status = judge_end(&replay, err);
+        if (status == PCAST_OK && replay.failure != NULL)
+            status = pcast_fail(err, PCAST_ERR_VALUE, "%s", replay.failure);
     }
     for (unsigned t = 0; replay.fibres != NULL && t < threads; t++)
         free(replay.fibres[t].stack);

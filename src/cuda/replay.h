@@ -22,10 +22,17 @@ typedef void pcast_replay_kernel(pcast_block *self, const void *arguments, void 
 
 /* Runs one block of `threads` threads (a multiple of 32) in the order that the seed gives. Shared
  * memory of shared_bytes begins filled with NaN. PCAST_ERR_VALUE: threads wait at different
- * barriers, or some have ended while others wait; PCAST_ERR_MEMORY. */
+ * barriers, some have ended while others wait, or what pcast_replay_fail says; PCAST_ERR_MEMORY. */
 pcast_status pcast_replay_block(pcast_replay_kernel *kernel, const void *arguments,
                                 unsigned threads, size_t shared_bytes, uint64_t seed,
                                 pcast_error *err);
+
+/* What a thread shows the others, any pointer; seen after the next barrier. */
+void pcast_replay_show(const pcast_block *self, const void *shown);
+const void *pcast_replay_shown(const pcast_block *self, unsigned thread);
+
+/* Ends the replay with an error, once: it goes on until then. */
+void pcast_replay_fail(const pcast_block *self, const char *what);
 
 /* As in cuda/block.h; file and line name the barrier. */
 void pcast_replay_block_sync(const pcast_block *self, const char *file, int line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wgmma.mma_async m64nNk32 of FP8 into FP32 for N = 8 and 256, and what has to stand around it (PTX
+/* wgmma.mma_async m64nNk32 of FP8 into FP32 for N = 8, 64 and 256, and what has to stand around it (PTX
  * ISA, "Asynchronous Warpgroup Level Matrix Instructions"). Operands in shared memory lie as in
  * tile.h. */
 #ifndef PCAST_CUDA_WGMMA_CUH
@@ -10,9 +10,13 @@
 /* The registers of D, as operands and in the instruction's text. */
 #define D_OPERANDS_4(i)   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define D_OPERANDS_16(i)  D_OPERANDS_4(i), D_OPERANDS_4(i + 4), D_OPERANDS_4(i + 8), D_OPERANDS_4(i + 12)
+#define D_OPERANDS_32(i)  D_OPERANDS_16(i), D_OPERANDS_16(i + 16)
 #define D_OPERANDS_64(i)  D_OPERANDS_16(i), D_OPERANDS_16(i + 16), D_OPERANDS_16(i + 32), D_OPERANDS_16(i + 48)
 #define D_OPERANDS_128(i) D_OPERANDS_64(i), D_OPERANDS_64(i + 64)
 #define D_TEXT_4          "%0, %1, %2, %3"
+#define D_TEXT_32 \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define D_TEXT_128 \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
@@ -50,8 +54,10 @@
 #define WGMMA(name, types)                                                                         \
     struct pcast_wgmma_##name {                                                                    \
         WGMMA_SS(8, 4, types, 4, 5, 6)                                                             \
+        WGMMA_SS(64, 32, types, 32, 33, 34)                                                        \
         WGMMA_SS(256, 128, types, 128, 129, 130)                                                   \
         WGMMA_RS(8, 4, types, 4, 5, 6, 7, 8, 9)                                                    \
+        WGMMA_RS(64, 32, types, 32, 33, 34, 35, 36, 37)                                            \
         WGMMA_RS(256, 128, types, 128, 129, 130, 131, 132, 133)                                    \
     };
 
