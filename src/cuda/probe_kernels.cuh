@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Probes of single instructions and functions: each kernel runs one on first + i * step, i = 0 .. count - 1, and
- * stores the bits it gives. The host compares them with the library's models (probes_*.c). */
+/* Probes of single instructions and functions: each kernel runs one on first + i * step, i = 0 ..
+ * count - 1, and stores the bits it gives. The host compares them with the library's models
+ * (probes_*.c). */
 #ifndef PCAST_CUDA_PROBE_KERNELS_CUH
 #define PCAST_CUDA_PROBE_KERNELS_CUH
 

@@ -221,6 +221,7 @@ static int run_wgmma(const launch *grid, const char *name)
     const size_t shared = (n + (source[0] == 's' ? PCAST_PROBE_ROWS : 0)) * k;
     if (grid->threads != 128 || grid->shared_bytes != shared)
         return LAUNCH_FAILED;
+#pragma omp parallel for
     for (size_t row = 0; row < tiles * PCAST_PROBE_ROWS; row++)
         for (size_t j = 0; j < PCAST_PROBE_COLUMNS; j++) {
             const size_t at = row * PCAST_PROBE_COLUMNS + j;
