@@ -37,7 +37,7 @@ typedef struct pcast_check_part {
 } pcast_check_part;
 
 /* The probes of single instructions, in the order in which they run. */
-enum { PCAST_PROBE_COUNT = 7 };
+enum { PCAST_PROBE_COUNT = 9 };
 extern const pcast_check_part pcast_probe_parts[PCAST_PROBE_COUNT];
 
 /* Keeps an example while there is room; returns where its input is described, or NULL. */

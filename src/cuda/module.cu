@@ -5,3 +5,4 @@
 #include "cuda/probe_kernels.cuh"
 #include "cuda/probe_wgmma.cuh"
 #include "cuda/row_kernel.cuh"
+#include "cuda/attention_kernel.cuh"

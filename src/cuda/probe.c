@@ -17,6 +17,8 @@ const pcast_check_part pcast_probe_parts[PCAST_PROBE_COUNT] = {
     {"ex2-full", "ex2.approx.f32", pcast_probe_ex2_full},
     {"rcp", "rcp.approx.ftz.f32", pcast_probe_rcp},
     {"lg2", "lg2.approx.ftz.f32", pcast_probe_lg2},
+    {"expf", "CUDA's expf", pcast_probe_expf},
+    {"expf-fast", "CUDA's __expf", pcast_probe_expf_fast},
     {"wgmma", "wgmma.mma_async m64nNk32 of FP8 into FP32", pcast_probe_wgmma},
 };
 

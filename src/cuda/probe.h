@@ -37,6 +37,10 @@ pcast_status pcast_probe_rcp(pcast_cuda *cuda, int quick, pcast_check_result *re
                              pcast_error *err);
 pcast_status pcast_probe_lg2(pcast_cuda *cuda, int quick, pcast_check_result *result,
                              pcast_error *err);
+pcast_status pcast_probe_expf(pcast_cuda *cuda, int quick, pcast_check_result *result,
+                              pcast_error *err);
+pcast_status pcast_probe_expf_fast(pcast_cuda *cuda, int quick, pcast_check_result *result,
+                                   pcast_error *err);
 pcast_status pcast_probe_wgmma(pcast_cuda *cuda, int quick, pcast_check_result *result,
                                pcast_error *err);
 

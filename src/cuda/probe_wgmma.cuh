@@ -97,10 +97,9 @@ static __device__ void pcast_wgmma_tiles(const uint8_t *a, const uint8_t *b, con
 }
 
 #define PROBE_WGMMA_N(name, n, source, from_registers)                                             \
-    extern "C" __global__ void __launch_bounds__(128)                                              \
-        pcast_probe_wgmma_##source##_n##n##_##name(const uint8_t *a, const uint8_t *b,             \
-                                                   const float *c, float *d, uint32_t steps,       \
-                                                   uint32_t keep)                                  \
+    extern "C" __global__ void __launch_bounds__(128) pcast_probe_wgmma_##source##_n##n##_##name(  \
+        const uint8_t *a, const uint8_t *b, const float *c, float *d, uint32_t steps,              \
+        uint32_t keep)                                                                             \
     {                                                                                              \
         pcast_wgmma_tiles<pcast_wgmma_##name, n, from_registers>(a, b, c, d, steps, keep);         \
     }
@@ -114,5 +113,8 @@ PROBE_WGMMA(e4m3_e4m3)
 PROBE_WGMMA(e4m3_e5m2)
 PROBE_WGMMA(e5m2_e4m3)
 PROBE_WGMMA(e5m2_e5m2)
+
+#undef PROBE_WGMMA
+#undef PROBE_WGMMA_N
 
 #endif

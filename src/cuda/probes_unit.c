@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The special function unit against the models of hardware/units.h (docs/numerics.md, section 11).
+/* The special function unit, and the functions that nvcc makes of it, against the models of
+ * hardware/units.h (docs/numerics.md, section 11).
  */
 #include "cuda/probe.h"
 
@@ -9,13 +10,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { EX2, EX2_FULL, RCP, LG2 };
+enum { EX2, EX2_FULL, RCP, LG2, EXPF, EXPF_FAST };
 
 static uint64_t compare(const pcast_probe *probe, uint32_t first, uint32_t step, uint32_t count,
                         const void *numbers, pcast_check_result *examples)
 {
-    static float (*const models[])(float) = {pcast_ex2_ftz, pcast_ex2, pcast_rcp_ftz,
-                                             pcast_lg2_ftz};
+    static float (*const models[])(float) = {pcast_ex2_ftz, pcast_ex2,       pcast_rcp_ftz,
+                                             pcast_lg2_ftz, pcast_cuda_expf, pcast_cuda_expf_fast};
     float (*const model)(float) = models[probe->choice];
     const uint32_t *device = numbers;
     uint64_t different = 0;
@@ -61,4 +62,16 @@ pcast_status pcast_probe_lg2(pcast_cuda *cuda, int quick, pcast_check_result *re
                              pcast_error *err)
 {
     return scan("pcast_probe_lg2", LG2, cuda, quick, result, err);
+}
+
+pcast_status pcast_probe_expf(pcast_cuda *cuda, int quick, pcast_check_result *result,
+                              pcast_error *err)
+{
+    return scan("pcast_probe_expf", EXPF, cuda, quick, result, err);
+}
+
+pcast_status pcast_probe_expf_fast(pcast_cuda *cuda, int quick, pcast_check_result *result,
+                                   pcast_error *err)
+{
+    return scan("pcast_probe_expf_fast", EXPF_FAST, cuda, quick, result, err);
 }

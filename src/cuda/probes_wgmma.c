@@ -150,7 +150,7 @@ pcast_status pcast_probe_wgmma(pcast_cuda *cuda, int quick, pcast_check_result *
 {
     static const uint32_t steps[] = {1, 2, PCAST_PROBE_STEPS};
     enum { CASES = 3 * PCAST_WGMMA_INPUTS * 4 };
-    pcast_wgmma_work work = {.cuda = cuda, .tiles = quick ? 1 : 64};
+    pcast_wgmma_work work = {.cuda = cuda, .tiles = quick ? 2 : 64};
     pcast_status status = acquire(&work, err);
     for (int i = 0; status == PCAST_OK && i < CASES; i++) {
         const pcast_wgmma_case which = {

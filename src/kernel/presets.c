@@ -291,6 +291,17 @@ static const pcast_preset presets[] = {
      .caveats =
          "only S = 1 is known; the other fields are the paper's; MI300 has p_format=e4m3fnuz",
      UNIT_EXACT("every p is 1")},
+    {.name = "pcast-wgmma",
+     .kernel = {SCALES(KV_HEAD, HEAD, HEAD), GUARDED, S_IN_EXPONENT, RAW_FMA, TENSOR_CORE,
+                UNITS(EX2, DIV, FA3, HOPPER_WGMMA), .splits = 1, .query_block = 64, .block = 64,
+                .order = PCAST_ORDER_REVERSE, .scale = 256, .epilogue = PCAST_EPILOGUE_QUOTIENT,
+                .out_format = PCAST_OUTPUT_BF16, .lse = PCAST_LSE_BASE_E},
+     .source = "this project, src/cuda/attention_kernel.h",
+     .date = "2026-11",
+     .caveats =
+         "every choice is settled; order, S, promotion (never, tile), causal mask and output "
+         "format (bf16, f32) are the caller's",
+     UNIT_POWER},
 };
 
 size_t pcast_preset_count(void)

@@ -11,7 +11,7 @@ timeless() {
 t pcast cuda info
 t sh -c 'pcast info | grep cuda'
 t timeless pcast cuda check --quick --part rcp,cvt-e4m3 --json out.json
-t timeless pcast cuda check --quick --part cvt-e4m3,cvt-e5m2,ex2,ex2-full,rcp,lg2,wgmma --json out.json
+t timeless pcast cuda check --quick --part cvt-e4m3,cvt-e5m2,ex2,ex2-full,rcp,lg2,expf,expf-fast,wgmma --json out.json
 t sh -c "sed 's/\"seconds\": [0-9.e-]*/\"seconds\": T/; s/\"date\": .*Z/\"date\": \"DATE/; s/\"kernels\": .*,/\"kernels\": HASH,/' out.json"
 t timeless pcast cuda check --quick --part strict
 t sh -c 'for device in cpu cuda; do pcast sweep --trials 2 --n 300 --dim 32 --delta 0,6 --order forward,reverse --device $device -o $device.csv; done; cmp cpu.csv cuda.csv && rm cpu.* cuda.*'
@@ -28,6 +28,11 @@ t timeless pcast cuda check --part ex2
 sed -i 's/Fake H200/Real H200/' out.json
 t timeless pcast cuda check --quick --part rcp --json out.json
 t timeless pcast cuda check --quick --part rcp --json out.json --again
+export PCAST_FAKE_CUDA=memory
+t timeless pcast cuda check --part ex2
+t timeless pcast cuda check --part wgmma
+export PCAST_FAKE_CUDA=image
+t pcast cuda info
 export PCAST_FAKE_CUDA=old
 t pcast cuda info
 export PCAST_FAKE_CUDA=none

@@ -37,13 +37,29 @@ kernel pcast_probe_cvt_e4m3 'cvt\.rn\.satfinite\.e4m3x2\.f32'
 kernel pcast_probe_cvt_e5m2 'cvt\.rn\.satfinite\.e5m2x2\.f32'
 kernel pcast_probe_ex2 'ex2\.approx\.ftz\.f32'
 kernel pcast_probe_ex2_full 'ex2\.approx\.f32'
+kernel pcast_probe_expf 'fma\.rm\.f32'
+kernel pcast_probe_expf_fast 'ex2\.approx\.f32'
 kernel pcast_probe_rcp 'rcp\.approx\.ftz\.f32'
 kernel pcast_probe_lg2 'lg2\.approx\.ftz\.f32'
+# in_order NAME PATTERN...: the kernel has lines like them, the first of each in this order.
+in_order() {
+    name=$1 last=0
+    shift
+    for pattern in "$@"; do
+        line=$(awk -v name="$name" '$0 ~ "\\.entry " name "\\(" {on = 1} on {print NR ":" $0} /^}/ {on = 0}' "$ptx" |
+            grep "$pattern" | head -n 1 | cut -d: -f1)
+        [ "${line:-0}" -gt "$last" ] || complain "$name: not in order: $pattern"
+        last=${line:-0}
+    done
+}
+
 for formats in e4m3_e4m3 e4m3_e5m2 e5m2_e4m3 e5m2_e5m2; do
     for source in rs ss; do
         for n in 8 256; do
             kernel pcast_probe_wgmma_${source}_n${n}_$formats \
                 "wgmma\.mma_async\.sync\.aligned\.m64n${n}k32\.f32\.$(echo $formats | tr _ .)"
+            in_order pcast_probe_wgmma_${source}_n${n}_$formats st.shared 'fence\.proxy\.async\.shared::cta' 'bar\.sync' 'wgmma\.fence' \
+                'wgmma\.mma_async' 'wgmma\.commit_group' 'wgmma\.wait_group' 'st\.global'
         done
     done
 done

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* In the place of src/cuda/wgmma.cuh: the same functions on the host, where 128 threads meet and one
- * of them computes. Written from PTX ISA's figures, not from src/cuda/tile.h. */
+/* In the place of src/cuda/wgmma.cuh: the same functions on the host, where 128 threads meet and
+ * one of them computes. Written from PTX ISA's figures, not from src/cuda/tile.h. */
 #ifndef PCAST_CUDA_WGMMA_CUH
 #define PCAST_CUDA_WGMMA_CUH
 
@@ -104,8 +104,7 @@ template <class Formats> struct wgmma {
         memcpy(d, all_d[threadIdx.x], sizeof d);
     }
 
-    template <int REGISTERS>
-    static void ss(float (&d)[REGISTERS], uint64_t a, uint64_t b, int keep)
+    template <int REGISTERS> static void ss(float (&d)[REGISTERS], uint64_t a, uint64_t b, int keep)
     {
         meet(d, nullptr, a, b, keep);
     }
