@@ -4,122 +4,73 @@
 
 #include "base/error.h"
 #include "cuda/rows.h"
+#include "cuda/transfer.h"
 
 #include <stdlib.h>
 
-enum { ALIGNMENT = 256, SHARED_MOST = 227 << 10, ARRAYS = 13 };
+enum { SHARED_MOST = 227 << 10, ARRAYS = 13 };
 
-/* An array of the host's and its place in the GPU's memory. */
-typedef struct region {
-    void *host;
-    size_t bytes, offset;
-    int input, output;
-} region;
-
-typedef struct transfer {
-    region *regions;
-    size_t count, bytes;
-    pcast_cuda_address base;
-} transfer;
-
-static void add_region(transfer *all, const void *host, size_t bytes, int input, int output)
-{
-    for (size_t i = 0; i < all->count; i++)
-        if (all->regions[i].host == host && all->regions[i].bytes >= bytes)
-            return; /* shared by jobs */
-    if (host == NULL)
-        return;
-    all->regions[all->count++] =
-        (region){(void *)(uintptr_t)host, bytes, all->bytes, input, output};
-    all->bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-static void add_job(transfer *all, const pcast_row_job *job)
+static void add_job(pcast_transfer *all, const pcast_row_job *job)
 {
     const size_t rows = job->rows, number = sizeof(float);
-    add_region(all, job->plan, sizeof *job->plan, 1, 0);
-    add_region(all, job->q, rows * job->dim * number, 1, 0);
-    add_region(all, job->k, job->keys * job->dim * number, 1, 0);
-    add_region(all, job->products, rows * job->keys * number, 1, 0);
-    add_region(all, job->v, job->keys * job->value_dim * number, 1, 0);
+    pcast_transfer_add(all, job->plan, sizeof *job->plan, 1, 0);
+    pcast_transfer_add(all, job->q, rows * job->dim * number, 1, 0);
+    pcast_transfer_add(all, job->k, job->keys * job->dim * number, 1, 0);
+    pcast_transfer_add(all, job->products, rows * job->keys * number, 1, 0);
+    pcast_transfer_add(all, job->v, job->keys * job->value_dim * number, 1, 0);
     if (job->v_descale != NULL)
-        add_region(all, job->v_descale, (job->keys / job->plan->kernel.block + 1) * number, 1, 0);
-    add_region(all, job->where, rows * sizeof *job->where, 1, 0);
-    add_region(all, job->o, rows * job->value_dim * number, 0, 1);
-    add_region(all, job->lse, rows * number, 0, 1);
+        pcast_transfer_add(all, job->v_descale, (job->keys / job->plan->kernel.block + 1) * number,
+                           1, 0);
+    pcast_transfer_add(all, job->where, rows * sizeof *job->where, 1, 0);
+    pcast_transfer_add(all, job->o, rows * job->value_dim * number, 0, 1);
+    pcast_transfer_add(all, job->lse, rows * number, 0, 1);
     /* Keys and splits that no visit reaches keep what the caller has there. */
-    add_region(all, job->p, rows * job->keys * number, 1, 1);
-    add_region(all, job->codes, rows * job->keys * sizeof *job->codes, 1, 1);
-    add_region(all, job->trace, rows * job->visit_max * sizeof *job->trace, 1, 1);
-    add_region(all, job->splits, rows * job->split_max * sizeof *job->splits, 1, 1);
+    pcast_transfer_add(all, job->p, rows * job->keys * number, 1, 1);
+    pcast_transfer_add(all, job->codes, rows * job->keys * sizeof *job->codes, 1, 1);
+    pcast_transfer_add(all, job->trace, rows * job->visit_max * sizeof *job->trace, 1, 1);
+    pcast_transfer_add(all, job->splits, rows * job->split_max * sizeof *job->splits, 1, 1);
 }
 
-/* The device's address of something in one of the regions; 0 for NULL. */
-static pcast_cuda_address translate(const transfer *all, const void *host)
+static pcast_row_group move_group(const pcast_transfer *all, pcast_row_group group)
 {
-    const uintptr_t at = (uintptr_t)host;
-    for (size_t i = 0; host != NULL && i < all->count; i++) {
-        const uintptr_t first = (uintptr_t)all->regions[i].host;
-        if (at >= first && at < first + all->regions[i].bytes)
-            return all->base + all->regions[i].offset + (at - first);
-    }
-    return 0;
-}
-
-/* Pointers have 64 bits on both sides. */
-#define MOVE(pointer) ((pointer) = (void *)(uintptr_t)translate(all, (const void *)(pointer)))
-
-static pcast_row_group move_group(const transfer *all, pcast_row_group group)
-{
-    MOVE(group.job.plan);
-    MOVE(group.job.q);
-    MOVE(group.job.k);
-    MOVE(group.job.products);
-    MOVE(group.job.v);
-    MOVE(group.job.v_descale);
-    MOVE(group.job.where);
-    MOVE(group.job.o);
-    MOVE(group.job.lse);
-    MOVE(group.job.p);
-    MOVE(group.job.codes);
-    MOVE(group.job.trace);
-    MOVE(group.job.splits);
-    MOVE(group.visits);
-    MOVE(group.weights);
-    MOVE(group.partials);
+    PCAST_TRANSFER_MOVE(all, group.job.plan);
+    PCAST_TRANSFER_MOVE(all, group.job.q);
+    PCAST_TRANSFER_MOVE(all, group.job.k);
+    PCAST_TRANSFER_MOVE(all, group.job.products);
+    PCAST_TRANSFER_MOVE(all, group.job.v);
+    PCAST_TRANSFER_MOVE(all, group.job.v_descale);
+    PCAST_TRANSFER_MOVE(all, group.job.where);
+    PCAST_TRANSFER_MOVE(all, group.job.o);
+    PCAST_TRANSFER_MOVE(all, group.job.lse);
+    PCAST_TRANSFER_MOVE(all, group.job.p);
+    PCAST_TRANSFER_MOVE(all, group.job.codes);
+    PCAST_TRANSFER_MOVE(all, group.job.trace);
+    PCAST_TRANSFER_MOVE(all, group.job.splits);
+    PCAST_TRANSFER_MOVE(all, group.visits);
+    PCAST_TRANSFER_MOVE(all, group.weights);
+    PCAST_TRANSFER_MOVE(all, group.partials);
     return group;
 }
 
-static pcast_status copy_regions(pcast_cuda *cuda, const transfer *all, int out, pcast_error *err)
-{
-    pcast_status status = PCAST_OK;
-    for (size_t i = 0; status == PCAST_OK && i < all->count; i++) {
-        const region *own = &all->regions[i];
-        if (out && own->output)
-            status = pcast_cuda_download(cuda, own->host, all->base + own->offset, own->bytes, err);
-        if (!out && own->input)
-            status = pcast_cuda_upload(cuda, all->base + own->offset, own->host, own->bytes, err);
-    }
-    return status;
-}
-
-static void list_regions(transfer *all, const pcast_row_schedule *schedule,
+static void list_regions(pcast_transfer *all, const pcast_row_schedule *schedule,
                          const pcast_row_job *jobs, size_t count, const pcast_row_group *moved)
 {
     for (size_t j = 0; j < count; j++)
         add_job(all, &jobs[j]);
-    add_region(all, schedule->visits, (schedule->visit_count + 1) * sizeof *schedule->visits, 1, 0);
-    add_region(all, schedule->scratch, (schedule->scratch_count + 1) * sizeof *schedule->scratch, 0,
-               0);
-    add_region(all, schedule->splits, (schedule->split_count + 1) * sizeof *schedule->splits, 0, 0);
-    add_region(all, moved, schedule->count * sizeof *moved, 1, 0);
+    pcast_transfer_add(all, schedule->visits,
+                       (schedule->visit_count + 1) * sizeof *schedule->visits, 1, 0);
+    pcast_transfer_add(all, schedule->scratch,
+                       (schedule->scratch_count + 1) * sizeof *schedule->scratch, 0, 0);
+    pcast_transfer_add(all, schedule->splits,
+                       (schedule->split_count + 1) * sizeof *schedule->splits, 0, 0);
+    pcast_transfer_add(all, moved, schedule->count * sizeof *moved, 1, 0);
 }
 
 static pcast_status run_schedule(pcast_cuda *cuda, const pcast_row_schedule *schedule,
                                  const pcast_row_job *jobs, size_t count, pcast_error *err)
 {
     pcast_row_group *moved = calloc(schedule->count + 1, sizeof *moved);
-    transfer all = {.regions = calloc(count * ARRAYS + 4, sizeof *all.regions)};
+    pcast_transfer all = {.regions = calloc(count * ARRAYS + 4, sizeof *all.regions)};
     pcast_status status = PCAST_OK;
     if (moved == NULL || all.regions == NULL) {
         status = pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu jobs", count);
@@ -130,14 +81,14 @@ static pcast_status run_schedule(pcast_cuda *cuda, const pcast_row_schedule *sch
     if (status == PCAST_OK) {
         for (size_t g = 0; g < schedule->count; g++)
             moved[g] = move_group(&all, schedule->groups[g]);
-        status = copy_regions(cuda, &all, 0, err);
-        pcast_cuda_address groups = translate(&all, moved);
+        status = pcast_transfer_copy(cuda, &all, 0, err);
+        pcast_cuda_address groups = pcast_transfer_address(&all, moved);
         void *arguments[] = {&groups};
         if (status == PCAST_OK)
             status = pcast_cuda_launch(cuda, "pcast_row_kernel", (unsigned)schedule->count,
                                        PCAST_ROW_THREADS, schedule->shared_bytes, arguments, err);
         if (status == PCAST_OK)
-            status = copy_regions(cuda, &all, 1, err);
+            status = pcast_transfer_copy(cuda, &all, 1, err);
         pcast_cuda_free(cuda, all.base);
     }
     free(moved);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Regions are few: they are looked through one by one. */
+#include "cuda/transfer.h"
+
+enum { ALIGNMENT = 256 };
+
+void pcast_transfer_add(pcast_transfer *all, const void *host, size_t bytes, int input, int output)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (all->regions[i].host == host && all->regions[i].bytes >= bytes)
+            return; /* shared by jobs */
+    if (host == NULL)
+        return;
+    all->regions[all->count++] =
+        (pcast_region){(void *)(uintptr_t)host, bytes, all->bytes, input, output};
+    all->bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+pcast_cuda_address pcast_transfer_address(const pcast_transfer *all, const void *host)
+{
+    const uintptr_t at = (uintptr_t)host;
+    for (size_t i = 0; host != NULL && i < all->count; i++) {
+        const uintptr_t first = (uintptr_t)all->regions[i].host;
+        if (at >= first && at < first + all->regions[i].bytes)
+            return all->base + all->regions[i].offset + (at - first);
+    }
+    return 0;
+}
+
+pcast_status pcast_transfer_copy(pcast_cuda *cuda, const pcast_transfer *all, int out,
+                                 pcast_error *err)
+{
+    pcast_status status = PCAST_OK;
+    for (size_t i = 0; status == PCAST_OK && i < all->count; i++) {
+        const pcast_region *own = &all->regions[i];
+        if (out && own->output)
+            status = pcast_cuda_download(cuda, own->host, all->base + own->offset, own->bytes, err);
+        if (!out && own->input)
+            status = pcast_cuda_upload(cuda, all->base + own->offset, own->host, own->bytes, err);
+    }
+    return status;
+}
