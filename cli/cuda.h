@@ -5,6 +5,7 @@
 
 #include "cli.h"
 
+#include "cuda/attention_check.h"
 #include "cuda/check.h"
 #include "cuda/strict.h"
 

@@ -13,6 +13,7 @@ static const struct {
 } lists[] = {
     {pcast_probe_parts, PCAST_PROBE_COUNT},
     {&pcast_strict_part, 1},
+    {&pcast_attention_part, 1},
 };
 
 enum { LIST_COUNT = sizeof lists / sizeof lists[0], PART_MAX = 64 };

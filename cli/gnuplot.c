@@ -85,7 +85,7 @@ int gnuplot_draw(const char *name, FILE *picture, gnuplot_script *put, const voi
     int code = EXIT_OK;
     if (script != NULL && whole != NULL && put != NULL)
         put(script, data);
-    if (script == NULL || whole == NULL || fflush(script) != 0)
+    if (script == NULL || whole == NULL || fflush(script) != 0 || ferror(script))
         code = cli_fail(EXIT_OUTPUT, name, "temporary file: %s", strerror(errno));
     if (picture != NULL)
         fflush(picture);

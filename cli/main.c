@@ -44,13 +44,19 @@ static void print_help(FILE *stream)
             "memory failed, 5 not available here.\n");
 }
 
+/* Did everything reach standard output, what was written before the buffer was full too? */
+static int is_written(void)
+{
+    return fflush(stdout) == 0 && !ferror(stdout);
+}
+
 static int run(const cli_command *command, int argc, char **argv)
 {
     char name[64];
     snprintf(name, sizeof name, "pcast %s", command->name);
     argv[1] = name;
     const int code = command->run(argc - 1, argv + 1);
-    if (fflush(stdout) != 0 && code == EXIT_OK)
+    if (!is_written() && code == EXIT_OK)
         return cli_fail(EXIT_OUTPUT, name, "standard output: write failed");
     return code;
 }
@@ -63,11 +69,11 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         print_help(stdout);
-        return fflush(stdout) == 0 ? EXIT_OK : EXIT_OUTPUT;
+        return is_written() ? EXIT_OK : EXIT_OUTPUT;
     }
     if (strcmp(argv[1], "--version") == 0) {
         puts("pcast " PCAST_VERSION);
-        return fflush(stdout) == 0 ? EXIT_OK : EXIT_OUTPUT;
+        return is_written() ? EXIT_OK : EXIT_OUTPUT;
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (strcmp(argv[1], commands[i].name) == 0)

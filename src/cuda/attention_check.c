@@ -334,7 +334,8 @@ static pcast_status run_on_gpu(void *context, const pcast_attention_job *job, pc
 static pcast_status run_part(pcast_cuda *cuda, int quick, pcast_check_result *result,
                              pcast_error *err)
 {
-    return pcast_attention_check(run_on_gpu, cuda, 2, !quick, result, err);
+    const pcast_status status = pcast_attention_check(run_on_gpu, cuda, 2, !quick, result, err);
+    return status == PCAST_OK && !quick ? pcast_attention_time(cuda, result, err) : status;
 }
 
 const pcast_check_part pcast_attention_part = {

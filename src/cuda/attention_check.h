@@ -52,6 +52,10 @@ typedef pcast_status pcast_attention_runner(void *context, const pcast_attention
 pcast_status pcast_attention_check(pcast_attention_runner *run, void *context, int repeats,
                                    int large, pcast_check_result *result, pcast_error *err);
 
+/* Counts of microseconds: one head of 4096 queries and keys on the attention kernel and on the
+ * strict kernel, whose FP32 arithmetic does the same work; the best of five launches each. */
+pcast_status pcast_attention_time(pcast_cuda *cuda, pcast_check_result *result, pcast_error *err);
+
 /* On a GPU, a part of `pcast cuda check`. */
 extern const pcast_check_part pcast_attention_part;
 

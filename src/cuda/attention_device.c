@@ -85,6 +85,8 @@ pcast_status pcast_cuda_attention(pcast_cuda *cuda, const pcast_attention_job *j
 {
     pcast_attention_schedule schedule;
     pcast_status status = pcast_attention_schedule_init(&schedule, job, err);
+    if (status == PCAST_OK)
+        status = pcast_cuda_enter(cuda, err);
     if (status == PCAST_OK && schedule.count > 0)
         status = run_schedule(cuda, &schedule, job, err);
     pcast_attention_schedule_free(&schedule);

@@ -102,6 +102,8 @@ pcast_status pcast_cuda_rows(pcast_cuda *cuda, const pcast_row_job *jobs, size_t
     pcast_row_schedule schedule;
     pcast_status status = pcast_row_schedule_init(
         &schedule, jobs, count, (size_t)pcast_cuda_about(cuda)->shared_bytes_most, err);
+    if (status == PCAST_OK)
+        status = pcast_cuda_enter(cuda, err);
     if (status == PCAST_OK && schedule.count > 0)
         status = run_schedule(cuda, &schedule, jobs, count, err);
     pcast_row_schedule_free(&schedule);

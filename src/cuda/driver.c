@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef int result;          /* CUresult; 0 is success */
 typedef int device;          /* CUdevice */
@@ -74,6 +75,7 @@ struct pcast_cuda {
     device device;
     handle context, module; /* NULL: not there yet */
     pcast_cuda_info info;
+    double launch_seconds; /* of the last launch */
 };
 
 int pcast_cuda_built(void)
@@ -238,6 +240,24 @@ pcast_status pcast_cuda_download(pcast_cuda *cuda, void *to, pcast_cuda_address 
     return code == 0 ? PCAST_OK : failed(cuda, code, "copy from the device", err);
 }
 
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+double pcast_cuda_launch_seconds(const pcast_cuda *cuda)
+{
+    return cuda->launch_seconds;
+}
+
+pcast_status pcast_cuda_enter(pcast_cuda *cuda, pcast_error *err)
+{
+    const result code = cuda->api.cuCtxSetCurrent(cuda->context);
+    return code == 0 ? PCAST_OK : failed(cuda, code, "context", err);
+}
+
 pcast_status pcast_cuda_launch(pcast_cuda *cuda, const char *kernel, unsigned blocks,
                                unsigned threads, size_t shared_bytes, void **arguments,
                                pcast_error *err)
@@ -246,10 +266,12 @@ pcast_status pcast_cuda_launch(pcast_cuda *cuda, const char *kernel, unsigned bl
     result code = cuda->api.cuModuleGetFunction(&function, cuda->module, kernel);
     if (code == 0 && shared_bytes > SHARED_BYTES_PLAIN)
         code = cuda->api.cuFuncSetAttribute(function, FUNCTION_SHARED_BYTES, (int)shared_bytes);
+    const double before = now();
     if (code == 0)
         code = cuda->api.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1,
                                         (unsigned)shared_bytes, NULL, arguments, NULL);
     if (code == 0)
         code = cuda->api.cuCtxSynchronize();
+    cuda->launch_seconds = now() - before;
     return code == 0 ? PCAST_OK : failed(cuda, code, kernel, err);
 }

@@ -43,10 +43,16 @@ pcast_status pcast_cuda_upload(pcast_cuda *cuda, pcast_cuda_address to, const vo
 pcast_status pcast_cuda_download(pcast_cuda *cuda, void *to, pcast_cuda_address from, size_t bytes,
                                  pcast_error *err);
 
+/* Makes the device the calling thread's, which every thread but the opener's has to do once. */
+pcast_status pcast_cuda_enter(pcast_cuda *cuda, pcast_error *err);
+
 /* Runs a kernel of the module by its name, arguments as for cuLaunchKernel, and waits for it. A
  * kernel that fails is PCAST_ERR_UNAVAILABLE with what the driver says. */
 pcast_status pcast_cuda_launch(pcast_cuda *cuda, const char *kernel, unsigned blocks,
                                unsigned threads, size_t shared_bytes, void **arguments,
                                pcast_error *err);
+
+/* Seconds that the last launch took, from the call to the end. */
+double pcast_cuda_launch_seconds(const pcast_cuda *cuda);
 
 #endif

@@ -115,7 +115,7 @@ enum { PCAST_MMA_PRODUCTS = 16 };
 typedef struct pcast_mma {
     pcast_mma_phase phase;
     unsigned count;
-    pcast_mma_product products[PCAST_MMA_PRODUCTS];
+    pcast_mma_product products[PCAST_MMA_PRODUCTS + 1]; /* the last is for those too many */
 } pcast_mma;
 
 #define PCAST_MMA_START    PCAST_MMA_IDLE

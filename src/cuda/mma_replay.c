@@ -18,12 +18,11 @@ void pcast_mma_begin(const pcast_block *self, pcast_mma *mma)
 
 static pcast_mma_product *add(const pcast_block *self, pcast_mma *mma)
 {
-    static pcast_mma_product none;
     if (mma->phase == PCAST_MMA_IDLE)
         pcast_replay_fail(self, "wgmma: a product is issued outside of a group");
     if (mma->count == PCAST_MMA_PRODUCTS) {
         pcast_replay_fail(self, "wgmma: more products in a group than the replay holds");
-        return &none;
+        return &mma->products[PCAST_MMA_PRODUCTS];
     }
     mma->phase = PCAST_MMA_ISSUED;
     return &mma->products[mma->count++];

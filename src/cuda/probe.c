@@ -19,7 +19,7 @@ const pcast_check_part pcast_probe_parts[PCAST_PROBE_COUNT] = {
     {"lg2", "lg2.approx.ftz.f32", pcast_probe_lg2},
     {"expf", "CUDA's expf", pcast_probe_expf},
     {"expf-fast", "CUDA's __expf", pcast_probe_expf_fast},
-    {"wgmma", "wgmma.mma_async m64nNk32 of FP8 into FP32", pcast_probe_wgmma},
+    {"tensor-core", "wgmma.mma_async m64nNk32 of FP8 into FP32", pcast_probe_wgmma},
 };
 
 /* Arguments first + i * step, i < count. */

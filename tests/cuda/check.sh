@@ -11,16 +11,16 @@ timeless() {
 t pcast cuda info
 t sh -c 'pcast info | grep cuda'
 t timeless pcast cuda check --quick --part rcp,cvt-e4m3 --json out.json
-t timeless pcast cuda check --quick --part cvt-e4m3,cvt-e5m2,ex2,ex2-full,rcp,lg2,expf,expf-fast,wgmma --json out.json
+t timeless pcast cuda check --quick --part cvt-e4m3,cvt-e5m2,ex2,ex2-full,rcp,lg2,expf,expf-fast,tensor-core --json out.json
 t sh -c "sed 's/\"seconds\": [0-9.e-]*/\"seconds\": T/; s/\"date\": .*Z/\"date\": \"DATE/; s/\"kernels\": .*,/\"kernels\": HASH,/' out.json"
-t timeless pcast cuda check --quick --part strict
+t timeless pcast cuda check --quick --part strict,wgmma
 t sh -c 'for device in cpu cuda; do pcast sweep --trials 2 --n 300 --dim 32 --delta 0,6 --order forward,reverse --device $device -o $device.csv; done; cmp cpu.csv cuda.csv && rm cpu.* cuda.*'
 export PCAST_FAKE_CUDA=flip
 t timeless pcast cuda check --quick --part rcp --json out.json
-t timeless pcast cuda check --quick --part rcp,wgmma --json out.json --again
+t timeless pcast cuda check --quick --part rcp,tensor-core --json out.json --again
 t timeless pcast cuda check --quick --part rcp --json out.json
 t sh -c "grep -A2 '\"input\": \"0x' out.json | head -n 3; grep 'zero\\|-0\\|contra' out.json"
-t timeless pcast cuda check --quick --part strict
+t timeless pcast cuda check --quick --part strict,wgmma
 export PCAST_FAKE_CUDA=fail
 t pcast sweep --trials 2 --n 300 --dim 32 --device cuda -o cuda.csv
 t timeless pcast cuda check --part ex2 --json out.json
@@ -30,7 +30,7 @@ t timeless pcast cuda check --quick --part rcp --json out.json
 t timeless pcast cuda check --quick --part rcp --json out.json --again
 export PCAST_FAKE_CUDA=memory
 t timeless pcast cuda check --part ex2
-t timeless pcast cuda check --part wgmma
+t timeless pcast cuda check --part tensor-core
 export PCAST_FAKE_CUDA=image
 t pcast cuda info
 export PCAST_FAKE_CUDA=old

@@ -12,6 +12,7 @@
  *           the lowest bit of a group's first output is wrong */
 #include "base/bits.h"
 #include "base/fpenv.h"
+#include "cuda/attention_kernel.h"
 #include "cuda/probe_inputs.h"
 #include "cuda/row_kernel.h"
 #include "cuda/tile.h"
@@ -241,22 +242,42 @@ static void row_thread(pcast_block *self, const void *arguments, void *shared)
     pcast_row_group_run(self, arguments, shared);
 }
 
-/* The strict kernel is replayed. */
+static void attention_thread(pcast_block *self, const void *arguments, void *shared)
+{
+    const pcast_attention_group *group = arguments;
+    pcast_attention_run(self, group, shared, group->job.dim / PCAST_MMA_COLUMNS);
+}
+
+/* A kernel of our own is replayed; o is where a block's first output goes. */
+static int replay(const launch *grid, pcast_replay_kernel *thread, const void *group, unsigned seed,
+                  float *o)
+{
+    pcast_error err;
+    pcast_fpenv env;
+    pcast_fpenv_enter(&env);
+    const pcast_status status =
+        pcast_replay_block(thread, group, grid->threads, grid->shared_bytes, seed, &err);
+    pcast_fpenv_leave(&env);
+    *o = pcast_f32_from_bits(pcast_bits_f32(*o) ^ (uint32_t)is_faulty("flip"));
+    return status == PCAST_OK ? OK : LAUNCH_FAILED;
+}
+
 static int run_rows(const launch *grid)
 {
     const pcast_row_group *groups = memory(grid, 0);
-    pcast_error err;
-    pcast_status status = PCAST_OK;
-    pcast_fpenv env;
-    pcast_fpenv_enter(&env);
-    for (unsigned g = 0; status == PCAST_OK && g < grid->blocks; g++) {
-        status =
-            pcast_replay_block(row_thread, &groups[g], grid->threads, grid->shared_bytes, g, &err);
-        float *o = groups[g].job.o;
-        *o = pcast_f32_from_bits(pcast_bits_f32(*o) ^ (uint32_t)is_faulty("flip"));
-    }
-    pcast_fpenv_leave(&env);
-    return status == PCAST_OK ? OK : LAUNCH_FAILED;
+    int code = OK;
+    for (unsigned g = 0; code == OK && g < grid->blocks; g++)
+        code = replay(grid, row_thread, &groups[g], g, groups[g].job.o);
+    return code;
+}
+
+static int run_attention(const launch *grid)
+{
+    const pcast_attention_group *groups = memory(grid, 0);
+    int code = OK;
+    for (unsigned g = 0; code == OK && g < grid->blocks; g++)
+        code = replay(grid, attention_thread, &groups[g], g, groups[g].job.o);
+    return code;
 }
 
 /* A function is its name; the longest needs 38 bytes. */
@@ -291,6 +312,8 @@ int cuLaunchKernel(void *function, unsigned blocks, unsigned y, unsigned z, unsi
         return LAUNCH_FAILED;
     if (strcmp(function, "pcast_row_kernel") == 0)
         return run_rows(&grid);
+    if (strncmp(function, "pcast_attention_", 16) == 0)
+        return run_attention(&grid);
     if (strncmp(name, "wgmma_", 6) == 0)
         return run_wgmma(&grid, name + 6);
     if (strncmp(name, "cvt_", 4) == 0) {
