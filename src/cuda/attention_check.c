@@ -278,7 +278,7 @@ void pcast_attention_head_compare(const pcast_attention_head *head, const char *
 
 /* ---- The set ---- */
 
-static const pcast_attention_shape shapes[] = {
+static const pcast_attention_shape heads[] = {
     {64, 64, 128, PCAST_MASK_NONE, 0, PCAST_ATTENTION_RANDOM, ""},
     {17, 128, 200, PCAST_MASK_CAUSAL, 0, PCAST_ATTENTION_RANDOM, "promotion=tile"},
     {70, 64, 97, PCAST_MASK_CAUSAL, 0, PCAST_ATTENTION_SINKS, "order=forward"},
@@ -296,12 +296,12 @@ static const pcast_attention_shape shapes[] = {
     {256, 256, 2048, PCAST_MASK_NONE, 0, PCAST_ATTENTION_RANDOM, "promotion=tile"},
     {128, 64, 4096, PCAST_MASK_CAUSAL, 512, PCAST_ATTENTION_CODES, "order=forward;out_format=f32"},
 };
-enum { SHAPES = sizeof shapes / sizeof shapes[0], LARGE = 3 };
+enum { SHAPES = sizeof heads / sizeof heads[0], LARGE = 3 };
 
 static pcast_status check_shape(pcast_attention_runner *run, void *context, int repeats,
                                 size_t number, pcast_check_result *result, pcast_error *err)
 {
-    const pcast_attention_shape *shape = &shapes[number];
+    const pcast_attention_shape *shape = &heads[number];
     pcast_attention_head head;
     char name[PCAST_SPEC_MAX + 64];
     snprintf(name, sizeof name, "%u queries, %zu keys, %u channels%s%s", shape->queries,
