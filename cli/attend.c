@@ -38,6 +38,7 @@ enum {
     KEY_SEED,
     KEY_THREADS,
     KEY_CPU,
+    KEY_DEVICE,
 };
 
 static const struct argp_option attend_argp_options[] = {
@@ -94,6 +95,12 @@ static const struct argp_option attend_argp_options[] = {
     {NULL, 0, NULL, 0, "Running:", 4},
     {"threads", KEY_THREADS, "NUMBER", 0, "threads (one for each processor)", 0},
     {"cpu", KEY_CPU, "LEVEL", 0, "highest CPU level: scalar, avx2, avx512 or native", 0},
+    {"device", KEY_DEVICE, "cpu|cuda|replay", 0,
+     "O and the log-sum-exp from a GPU's kernel (docs/cuda.md), or from its threads on the CPU: "
+     "any "
+     "kernel of FP32 semantics, or pcast-wgmma:semantics=hardware; the rest is the simulator's "
+     "(cpu)",
+     0},
     {"help", 'h', NULL, 0, "print this help", -1},
     {0},
 };
@@ -277,6 +284,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return cli_take_count("threads", arg, 1, 1024, &options->threads, state);
     case KEY_CPU:
         return cli_take_cpu(arg, &options->cpu, state);
+    case KEY_DEVICE:
+        return cli_take_device(arg, &options->device_given, &options->device_kind, state);
     case ARGP_KEY_END:
         return check_options(options, state);
     default:
@@ -320,6 +329,7 @@ static pcast_status simulate(const attend_options *options, attend_state *state,
                            .kernel_count = 1,
                            .threads = (int)options->threads,
                            .cpu = options->cpu,
+                           .device = options->device,
                            .progress = cli_progress_update,
                            .progress_context = &progress};
     cli_progress_start(&progress, "heads", shape->batch * shape->heads);
@@ -389,8 +399,18 @@ int cli_attend(int argc, char **argv)
     int code = cli_parse(&attend_argp, argc, argv, &options);
     if (code == EXIT_OK)
         code = settle_kernel(&options);
+    pcast_error err;
+    if (code == EXIT_OK && options.device_given && (options.budget || options.quantize))
+        code = cli_fail(EXIT_USAGE, options.name,
+                        "--device: takes inputs as they are, without --quantize and --budget");
+    if (code == EXIT_OK && options.device_given) {
+        const pcast_status status = pcast_device_open(options.device_kind, &options.device, &err);
+        if (status != PCAST_OK)
+            code = cli_fail(cli_exit_code(status), options.name, "--device: %s", err.text);
+    }
     if (code == EXIT_OK)
         code = run(&options);
+    pcast_device_close(options.device);
     cli_list_free(&options.dump);
     return code < 0 ? EXIT_OK : code;
 }

@@ -19,6 +19,9 @@ typedef struct attend_options {
     float softmax_scale;
     unsigned long long threads;
     pcast_cpu cpu;
+    int device_given; /* another one than the CPU, of this kind */
+    pcast_device_kind device_kind;
+    pcast_device *device; /* once it is open */
     int report, quantize, budget;
     const char *draw; /* "normal" or "outliers" instead of files */
     unsigned long long heads, n, dim, seed;

@@ -4,6 +4,7 @@
 #define PCAST_CLI_CLI_H
 
 #include "pcast/cpu.h"
+#include "pcast/device.h"
 #include "pcast/format.h"
 #include "pcast/kernel.h"
 #include "pcast/status.h"
@@ -73,6 +74,10 @@ error_t cli_bad(struct argp_state *state, const char *format, ...)
 /* For an argp parser: the value of --cpu, "scalar", "avx2", "avx512" or "native", or one line
  * through cli_bad. */
 error_t cli_take_cpu(const char *text, pcast_cpu *cpu, struct argp_state *state);
+
+/* The same for the value of --device: "cpu", which is none, "cuda" or "replay". */
+error_t cli_take_device(const char *text, int *given, pcast_device_kind *kind,
+                        struct argp_state *state);
 
 /* For an argp parser: sets *choice to the index of --option's value among words, which NULL ends.
  */

@@ -167,6 +167,22 @@ error_t cli_take_cpu(const char *text, pcast_cpu *cpu, struct argp_state *state)
     return cli_bad(state, "--cpu: '%s' is none of scalar, avx2, avx512, native", text);
 }
 
+error_t cli_take_device(const char *text, int *given, pcast_device_kind *kind,
+                        struct argp_state *state)
+{
+    static const char *const words[] = {"cuda", "replay"};
+    for (int i = 0; i < 2; i++)
+        if (strcmp(text, words[i]) == 0) {
+            *given = 1;
+            *kind = (pcast_device_kind)i;
+            return 0;
+        }
+    *given = 0;
+    if (strcmp(text, "cpu") == 0)
+        return 0;
+    return cli_bad(state, "--device: '%s' is none of cpu, cuda, replay", text);
+}
+
 error_t cli_take_word(const char *option, const char *arg, const char *const *words, int *choice,
                       struct argp_state *state)
 {

@@ -110,21 +110,6 @@ static error_t take_draw(sweep_options *options, const char *arg, struct argp_st
     return cli_bad(state, "--draw: '%s' is none of normal, equal, ones", arg);
 }
 
-static error_t take_device(sweep_options *options, const char *arg, struct argp_state *state)
-{
-    static const char *const words[] = {"cuda", "replay"};
-    for (int i = 0; i < 2; i++)
-        if (strcmp(arg, words[i]) == 0) {
-            options->device_given = 1;
-            options->device_kind = (pcast_device_kind)i;
-            return 0;
-        }
-    options->device_given = 0;
-    if (strcmp(arg, "cpu") == 0)
-        return 0;
-    return cli_bad(state, "--device: '%s' is none of cpu, cuda, replay", arg);
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     sweep_options *options = state->input;
@@ -159,7 +144,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_CPU:
         return cli_take_cpu(arg, &options->cpu, state);
     case KEY_DEVICE:
-        return take_device(options, arg, state);
+        return cli_take_device(arg, &options->device_given, &options->device_kind, state);
     case KEY_Q:
     case KEY_K:
     case KEY_V:

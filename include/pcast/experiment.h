@@ -72,7 +72,7 @@ typedef struct pcast_run {
     int threads; /* 0: one for each processor */
     pcast_cpu cpu;
     pcast_device *device;     /* runs the rows, with the same results; NULL: the CPU. Of synthetic
-                                 experiments alone */
+                                 experiments and attend */
     pcast_progress *progress; /* may be NULL */
     void *progress_context;
     pcast_row_sink *each_row; /* may be NULL */

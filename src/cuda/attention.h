@@ -5,6 +5,7 @@
 #define PCAST_CUDA_ATTENTION_H
 
 #include "cuda/driver.h"
+#include "pcast/device.h"
 #include "softmax/row.h"
 
 enum {
@@ -54,6 +55,10 @@ void pcast_attention_schedule_free(pcast_attention_schedule *schedule);
  * core. PCAST_ERR_VALUE: a barrier that not all threads reach, products that are not waited for or
  * not the same in all threads; PCAST_ERR_MEMORY. */
 pcast_status pcast_attention_replay(const pcast_attention_schedule *schedule, uint64_t seed,
+                                    pcast_error *err);
+
+/* On a device, as pcast_device_rows. */
+pcast_status pcast_device_attention(pcast_device *device, const pcast_attention_job *job,
                                     pcast_error *err);
 
 /* On a GPU. */

@@ -3,6 +3,7 @@
 #include "pcast/device.h"
 
 #include "base/error.h"
+#include "cuda/attention.h"
 #include "cuda/rows.h"
 #include "cuda/transfer.h"
 
@@ -151,17 +152,44 @@ static pcast_status replay(const pcast_row_job *jobs, size_t count, uint64_t see
     return status;
 }
 
+/* Far enough from the last one for all blocks of a job. */
+static uint64_t next_seed(pcast_device *device)
+{
+    uint64_t seed;
+#pragma omp atomic capture
+    seed = device->seed++;
+    return seed << 20;
+}
+
 pcast_status pcast_device_rows(pcast_device *device, const pcast_row_job *jobs, size_t count,
                                pcast_error *err)
 {
     pcast_status status = PCAST_OK;
-    if (device->cuda == NULL) {
-        uint64_t seed;
-#pragma omp atomic capture
-        seed = device->seed++;
-        return replay(jobs, count, seed << 20, err);
-    }
+    if (device->cuda == NULL)
+        return replay(jobs, count, next_seed(device), err);
 #pragma omp critical(pcast_device)
     status = pcast_cuda_rows(device->cuda, jobs, count, err);
+    return status;
+}
+
+static pcast_status replay_attention(const pcast_attention_job *job, uint64_t seed,
+                                     pcast_error *err)
+{
+    pcast_attention_schedule schedule;
+    pcast_status status = pcast_attention_schedule_init(&schedule, job, err);
+    if (status == PCAST_OK)
+        status = pcast_attention_replay(&schedule, seed, err);
+    pcast_attention_schedule_free(&schedule);
+    return status;
+}
+
+pcast_status pcast_device_attention(pcast_device *device, const pcast_attention_job *job,
+                                    pcast_error *err)
+{
+    pcast_status status = PCAST_OK;
+    if (device->cuda == NULL)
+        return replay_attention(job, next_seed(device), err);
+#pragma omp critical(pcast_device)
+    status = pcast_cuda_attention(device->cuda, job, err);
     return status;
 }

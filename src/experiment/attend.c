@@ -67,6 +67,8 @@ static void run_head(void *context, int thread, size_t index)
     const size_t step = attend->query_step > 1 ? attend->query_step : 1;
     for (size_t query = 0; query < head->queries; query += step)
         pcast_attend_query(self, space, head, query, &tally);
+    if (self->run->device != NULL && space->status == PCAST_OK)
+        space->status = pcast_attend_on_device(self, space, head, &space->error);
     if (!attend->outputs_only)
         head->summary = pcast_tally_summary(&tally);
 }
@@ -99,6 +101,9 @@ pcast_status pcast_attend_run(const pcast_attend *attend, const pcast_run *run,
     pcast_status status = pcast_attend_check(attend, self.kernel, &self.shape, err);
     if (status != PCAST_OK)
         return status;
+    if (run->device != NULL && (attend->prepare || attend->query_step > 1))
+        return pcast_fail(err, PCAST_ERR_VALUE,
+                          "a device takes inputs as they are, and all queries");
     status = pcast_prepare(attend, self.kernel, &self.shape, self.inputs, err);
     if (status != PCAST_OK)
         return status;
@@ -122,6 +127,10 @@ pcast_status pcast_attend_run(const pcast_attend *attend, const pcast_run *run,
         pcast_parallel(run, (int)threads, 0, count, count, run_head, &self);
     for (size_t t = 0; status == PCAST_OK && t < threads; t++)
         status = check_codes(&self, &self.workspaces[t].codes, err);
+    for (size_t t = 0; status == PCAST_OK && t < threads; t++)
+        if (self.workspaces[t].status != PCAST_OK)
+            status =
+                pcast_fail(err, self.workspaces[t].status, "%s", self.workspaces[t].error.text);
     pcast_fpenv_leave(&env);
     for (size_t t = 0; self.workspaces != NULL && t < threads; t++)
         pcast_attend_space_free(&self.workspaces[t]);

@@ -30,13 +30,8 @@ static void observe(void *context, const pcast_tile *tile)
         seen->result->observer(seen->result->observer_context, seen->row, tile);
 }
 
-/* Where a row's results go. */
-typedef struct row_place {
-    float *o;
-    size_t row; /* index into lse */
-} row_place;
-
-static row_place place_row(const pcast_attend_runner *self, size_t batch, size_t head, size_t query)
+pcast_attend_place pcast_attend_place_of(const pcast_attend_runner *self, size_t batch, size_t head,
+                                         size_t query)
 {
     const pcast_view *view = &self->inputs[0].view;
     const size_t *starts = self->attend->q_starts;
@@ -45,7 +40,8 @@ static row_place place_row(const pcast_attend_runner *self, size_t batch, size_t
     const size_t row = starts != NULL
                            ? head * self->shape.rows + token
                            : (batch * self->shape.heads + head) * self->shape.queries + query;
-    return (row_place){self->result->o + offset / self->shape.dim * self->shape.value_dim, row};
+    return (pcast_attend_place){self->result->o + offset / self->shape.dim * self->shape.value_dim,
+                                row};
 }
 
 /* The query as it was given and as the kernel reads it. */
@@ -105,7 +101,7 @@ static void row_products(const pcast_attend_runner *self, pcast_attend_space *sp
 
 /* The kernel's output of a query, and its log-sum-exp. */
 static void finish_outputs(const pcast_attend_runner *self, pcast_attend_space *space,
-                           const pcast_attend_head *head, const row_place *place)
+                           const pcast_attend_head *head, const pcast_attend_place *place)
 {
     const size_t dim = self->shape.value_dim;
     const size_t kv_head = pcast_attend_kv_head(self, head->head);
@@ -150,7 +146,7 @@ void pcast_attend_query(const pcast_attend_runner *self, pcast_attend_space *spa
 {
     const pcast_plan *plan = &space->plan;
     const size_t queries = head->queries, keys = head->keys;
-    const row_place place = place_row(self, head->batch, head->head, query);
+    const pcast_attend_place place = pcast_attend_place_of(self, head->batch, head->head, query);
     const pcast_range visible = pcast_visible_keys(&plan->kernel, queries, keys, query);
     const pcast_row_keys row_keys = {keys, visible,
                                      pcast_visited_keys(&plan->kernel, queries, keys, query)};

@@ -12,6 +12,8 @@
 
 /* Memory of one thread. */
 typedef struct pcast_attend_space {
+    pcast_status status; /* of the device */
+    pcast_error error;
     pcast_plan plan; /* of the current head */
     pcast_row row;
     pcast_row_scratch scratch;
@@ -58,6 +60,20 @@ float pcast_attend_given_descale(const pcast_attend_runner *self, int which, siz
 /* Descale of a token of a head: what quantising gave it, or what it came with. */
 float pcast_attend_token_descale(const pcast_attend_runner *self, int which, size_t batch,
                                  size_t head, size_t token);
+
+/* Where a row's results go. */
+typedef struct pcast_attend_place {
+    float *o;
+    size_t row; /* index into lse */
+} pcast_attend_place;
+
+pcast_attend_place pcast_attend_place_of(const pcast_attend_runner *self, size_t batch, size_t head,
+                                         size_t query);
+
+/* O and the log-sum-exp of a head whose K and V are loaded, from the run's device. Errors as
+ * pcast_device_rows and pcast_attention_schedule_init. */
+pcast_status pcast_attend_on_device(const pcast_attend_runner *self, pcast_attend_space *space,
+                                    const pcast_attend_head *head, pcast_error *err);
 
 /* Constants of a head. */
 pcast_status pcast_attend_plan(const pcast_attend_runner *self, size_t batch, size_t head,
