@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "gnuplot.h"
 #include "grid.h"
+#include "plot_budget.h"
 #include "series.h"
 
 #include "pcast/theory.h"
@@ -57,9 +58,11 @@ static const struct argp plot_argp = {
     .options = plot_argp_options,
     .parser = parse_option,
     .args_doc = "FILE.csv",
-    .doc = "Draws the CSV of a sweep, of theory, or of theory --dp: underflow with its theory, and "
-           "the mean squared error, against Delta (or, on a model's heads, against their gap). A "
-           "sweep over N at one Delta: relative and mean squared error against N.",
+    .doc =
+        "Draws the CSV of a sweep, of theory, or of theory --dp: underflow with its theory, and "
+        "the mean squared error, against Delta (or, on a model's heads, against their gap). A "
+        "sweep over N at one Delta: relative and mean squared error against N. The CSV of attend "
+        "--budget: what each stage adds to the error, on up to twelve heads.",
 };
 
 static int point_type(const series *one)
@@ -283,30 +286,34 @@ static void put_dp_script(FILE *script, const char *terminal, const csv_table *t
         strcmp(terminal, "png") == 0 ? "pngcairo" : "svg", strcmp(terminal, "png") == 0 ? 11 : 13);
 }
 
-/* What is drawn: a sweep or theory over a grid, or the resolution over S. */
+/* What is drawn: a sweep or theory over a grid, the resolution over S, or an error budget. */
 typedef struct picture {
     series_set set;
-    csv_table dp;
-    int is_dp;
+    csv_table table; /* of the last two */
+    int is_dp, is_budget;
     const char *terminal;
 } picture;
 
 static pcast_status read_picture(const char *path, picture *one, pcast_error *err)
 {
     *one = (picture){0};
-    const pcast_status status = csv_read(path, &one->dp, err);
+    const pcast_status status = csv_read(path, &one->table, err);
     if (status != PCAST_OK)
         return status;
-    one->is_dp = csv_column(&one->dp, "dp") >= 0 && csv_column(&one->dp, "scale") >= 0 &&
-                 csv_column(&one->dp, "worst_point") >= 0;
-    return one->is_dp ? PCAST_OK : series_from_table(path, &one->dp, &one->set, err);
+    one->is_dp = csv_column(&one->table, "dp") >= 0 && csv_column(&one->table, "scale") >= 0 &&
+                 csv_column(&one->table, "worst_point") >= 0;
+    one->is_budget = plot_budget_is(&one->table);
+    return one->is_dp || one->is_budget ? PCAST_OK
+                                        : series_from_table(path, &one->table, &one->set, err);
 }
 
 static void put_picture(FILE *script, const void *data)
 {
     const picture *one = data;
     if (one->is_dp)
-        put_dp_script(script, one->terminal, &one->dp);
+        put_dp_script(script, one->terminal, &one->table);
+    else if (one->is_budget)
+        plot_budget_script(script, one->terminal, &one->table);
     else
         put_script(script, one->terminal, &one->set);
 }
@@ -344,8 +351,8 @@ int cli_plot(int argc, char **argv)
         return cli_fail(cli_exit_code(status), options.name, "%s", err.text);
     one.terminal = terminal;
     code = draw(&options, &one);
-    if (one.is_dp)
-        csv_free(&one.dp);
+    if (one.is_dp || one.is_budget)
+        csv_free(&one.table);
     else
         series_free(&one.set);
     return code;

@@ -88,3 +88,8 @@ t sh -c 'pcast theory --dp | pcast plot - --script | grep -c "^[0-9.]* [0-9.e-]*
 t sh -c 'pcast theory --dp --scale 1,2 -o dp.csv && pcast plot dp.csv -o dp.png'
 svg dp.png
 rm -f dp.*
+# An error budget.
+t sh -c 'pcast attend --draw normal --heads 2 --n 64 --dim 16 --kernel fa3 --quantize --budget > budget.csv && pcast plot budget.csv -s | grep -c "title .fa3, head"'
+t pcast plot budget.csv -o budget.svg
+svg budget.svg
+rm -f budget.*
