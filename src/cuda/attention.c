@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+enum { QUERIES_MOST = 1 << 30 };
+
 size_t pcast_attention_shared(unsigned dim)
 {
     return 3 * (size_t)PCAST_MMA_ROWS * dim;
@@ -47,19 +49,11 @@ static int is_ours(const pcast_kernel *kernel)
     return same;
 }
 
-/* The visits of queries first .. first + 63, into visits unless that is NULL; returns how many. */
+/* The visits of rows from `first` on, into visits unless that is NULL; returns how many. */
 static size_t list_visits(const pcast_attention_job *job, unsigned first, pcast_visit *visits)
 {
     const pcast_row_keys *where = &job->where[first];
-    pcast_walk walk;
-    pcast_visit visit;
-    size_t count = 0;
-    pcast_walk_start(&walk, &job->plan->kernel, where->keys, where->visited.first,
-                     where->visited.first + where->visited.count);
-    for (; pcast_walk_next(&walk, &visit); count++)
-        if (visits != NULL)
-            visits[count] = visit;
-    return count;
+    return pcast_walk_list(&job->plan->kernel, where->keys, where->visited, visits);
 }
 
 static pcast_attention_group group_of(const pcast_attention_job *job, unsigned first)
@@ -86,6 +80,9 @@ pcast_status pcast_attention_schedule_init(pcast_attention_schedule *schedule,
                           "promotion, mask and out_format of choice");
     if (job->dim != 64 && job->dim != 128 && job->dim != 256)
         return pcast_fail(err, PCAST_ERR_VALUE, "dim: the kernel has 64, 128 or 256 channels");
+    if (job->queries > QUERIES_MOST)
+        return pcast_fail(err, PCAST_ERR_VALUE, "%u queries: more than a job may have",
+                          job->queries);
     for (unsigned first = 0; first < job->queries; first += PCAST_ATTENTION_QUERIES)
         schedule->visit_count += list_visits(job, first, NULL);
     schedule->groups = calloc(count + 1, sizeof *schedule->groups);

@@ -28,12 +28,6 @@ typedef struct pcast_attention_tiles {
     uint8_t *q, *k, *v;
 } pcast_attention_tiles;
 
-/* Number `n` of a thread's columns, in row `half`, among its 32 registers. */
-PCAST_INLINE unsigned pcast_attention_register(unsigned half, unsigned n)
-{
-    return n / 2 * 4 + half * 2 + n % 2;
-}
-
 /* The place among 32 codes of k of key `key` % 32. A thread holds keys 8i + 2t and 8i + 2t + 1 of
  * its row of S, but codes 4t .. 4t + 3 and 16 + 4t .. 16 + 4t + 3 of its row of P: so its keys are
  * those codes, and V lies in the same order. */
@@ -82,8 +76,7 @@ PCAST_INLINE void pcast_attention_load_values(const pcast_block *self, uint8_t *
 
 PCAST_INLINE float pcast_attention_quad(const pcast_block *self, float x, unsigned apart)
 {
-    const unsigned lane = self->thread % PCAST_WARP;
-    return pcast_f32_from_bits(pcast_warp_read(self, pcast_bits_f32(x), lane ^ apart));
+    return pcast_warp_read_f32(self, x, self->thread % PCAST_WARP ^ apart);
 }
 
 PCAST_INLINE float pcast_attention_larger(float m, float x)
@@ -91,9 +84,10 @@ PCAST_INLINE float pcast_attention_larger(float m, float x)
     return x > m ? x : m;
 }
 
+/* Of a block: the key that number n of the thread's columns is. */
 PCAST_INLINE unsigned pcast_attention_column(const pcast_block *self, unsigned n)
 {
-    return n / 2 * 8 + self->thread % 4 * 2 + n % 2;
+    return pcast_fragment_d_column(self->thread, pcast_fragment_d_register(0, n));
 }
 
 /* Masks the row's scores, finds its maximum and the factor for what came before. */
@@ -109,7 +103,7 @@ PCAST_INLINE void pcast_attention_front(const pcast_block *self, const pcast_att
         const size_t key = visit->range.first + column;
         const int seen = column < visit->range.count && key >= visible.first &&
                          key < visible.first + visible.count;
-        float *score = &s[pcast_attention_register(half, n)];
+        float *score = &s[pcast_fragment_d_register(half, n)];
         *score = seen ? *score : -INFINITY;
         m = pcast_attention_larger(m, *score);
     }
@@ -119,8 +113,8 @@ PCAST_INLINE void pcast_attention_front(const pcast_block *self, const pcast_att
     row->m = m;
 }
 
-/* P of the row and its sum: the first column joins by fma, the others one after another. codes: for
- * each product of P V the row's two registers of A. */
+/* P of the row and its sum: the first column joins by fma, the others one after another. a: for
+ * each product of P V the thread's registers of A, of which two are this row's. */
 PCAST_INLINE void pcast_attention_weigh(const pcast_block *self, const pcast_attention_job *job,
                                         const pcast_visit *visit, unsigned half, PCAST_REGISTERS(s),
                                         pcast_attention_row *row,
@@ -131,7 +125,7 @@ PCAST_INLINE void pcast_attention_weigh(const pcast_block *self, const pcast_att
     PCAST_UNROLL
     for (unsigned n = 0; n < PCAST_ATTENTION_COLUMNS; n++) {
         const unsigned column = pcast_attention_column(self, n);
-        const float p = pcast_unit_ex2(fmaf(s[pcast_attention_register(half, n)], c, -b));
+        const float p = pcast_unit_ex2(fmaf(s[pcast_fragment_d_register(half, n)], c, -b));
         row->l = n == 0 ? fmaf(row->l, row->alpha, p) : row->l + p;
         const uint32_t code = pcast_cast_instruction(PCAST_E4M3, p);
         /* Columns 8i + 2t + e are codes 2 (i mod 2) + e of register i / 2 mod 2 (of k). */
@@ -173,6 +167,7 @@ PCAST_INLINE void pcast_attention_add(const pcast_block *self, const pcast_atten
         part[i] = promoted ? 0.0f : o[i];
     }
     pcast_mma_pin(part);
+    pcast_warp_sync(self); /* what came before differs by lane */
     pcast_mma_begin(self, mma);
     pcast_attention_products(self, mma, at, chunk, steps, a, part, !promoted);
     pcast_mma_wait(self, mma);
@@ -205,7 +200,7 @@ PCAST_INLINE void pcast_attention_finish(const pcast_block *self, const pcast_at
     for (unsigned chunk = 0; chunk < chunks; chunk++)
         PCAST_UNROLL
     for (unsigned n = 0; n < PCAST_ATTENTION_COLUMNS; n++) {
-        const float x = o[chunk][pcast_attention_register(half, n)];
+        const float x = o[chunk][pcast_fragment_d_register(half, n)];
         const float y = sees ? pcast_plan_divide(plan, &divider, x) : 0.0f;
         job->o[row->query * job->dim + chunk * PCAST_MMA_COLUMNS +
                pcast_attention_column(self, n)] = pcast_round_result(plan->kernel.out_format, y);
@@ -237,6 +232,7 @@ PCAST_INLINE void pcast_attention_scores(const pcast_block *self, pcast_mma *mma
 {
     const unsigned steps = chunks * (PCAST_MMA_COLUMNS / PCAST_TILE_KEYS);
     pcast_mma_pin(s);
+    pcast_warp_sync(self);
     pcast_mma_begin(self, mma);
     PCAST_UNROLL
     for (unsigned step = 0; step < steps; step++)

@@ -67,4 +67,10 @@ static inline uint32_t pcast_cast_instruction(pcast_format format, float x)
 
 #endif
 
+/* The same of a float. */
+PCAST_INLINE float pcast_warp_read_f32(const pcast_block *self, float x, unsigned from)
+{
+    return pcast_f32_from_bits(pcast_warp_read(self, pcast_bits_f32(x), from));
+}
+
 #endif

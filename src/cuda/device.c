@@ -20,8 +20,7 @@ static void add_job(pcast_transfer *all, const pcast_row_job *job)
     pcast_transfer_add(all, job->products, rows * job->keys * number, 1, 0);
     pcast_transfer_add(all, job->v, job->keys * job->value_dim * number, 1, 0);
     if (job->v_descale != NULL)
-        pcast_transfer_add(all, job->v_descale, (job->keys / job->plan->kernel.block + 1) * number,
-                           1, 0);
+        pcast_transfer_add(all, job->v_descale, pcast_row_job_blocks(job) * number, 1, 0);
     pcast_transfer_add(all, job->where, rows * sizeof *job->where, 1, 0);
     pcast_transfer_add(all, job->o, rows * job->value_dim * number, 0, 1);
     pcast_transfer_add(all, job->lse, rows * number, 0, 1);

@@ -60,7 +60,7 @@ PCAST_INLINE void pcast_mma_wait(const pcast_block *self, pcast_mma *mma)
     pcast_wgmma_wait();
 }
 
-/* D is not touched by the compiler between begin and wait. */
+/* The compiler does not move what computes or reads D over this: before begin, after wait. */
 PCAST_INLINE void pcast_mma_pin(PCAST_REGISTERS(d))
 {
     pcast_pin(d);
@@ -99,7 +99,7 @@ PCAST_INLINE float pcast_unit_lg2(float x)
 typedef struct pcast_mma_product {
     float *d;
     const uint8_t *a, *b; /* a is NULL where A is in registers */
-    uint32_t codes[4];
+    const uint32_t *codes;
     int keep;
 } pcast_mma_product;
 

@@ -37,8 +37,7 @@ void pcast_mma_shared(const pcast_block *self, pcast_mma *mma, PCAST_REGISTERS(d
 void pcast_mma_registers(const pcast_block *self, pcast_mma *mma, PCAST_REGISTERS(d),
                          PCAST_CODES(a), const uint8_t *b, int keep)
 {
-    *add(self, mma) =
-        (pcast_mma_product){.d = d, .b = b, .codes = {a[0], a[1], a[2], a[3]}, .keep = keep};
+    *add(self, mma) = (pcast_mma_product){.d = d, .b = b, .codes = a, .keep = keep};
 }
 
 /* Row of A: from its tile, or from the four threads that hold it. */
@@ -68,7 +67,7 @@ static void multiply(const pcast_block *self, const pcast_mma *mma, unsigned num
         float sums[COLUMNS];
         gather_a(self, number, pcast_fragment_d_row(self->thread, 2 * half), a);
         for (uint32_t n = 0; n < COLUMNS; n++) {
-            const uint32_t i = n / 2 * 4 + half * 2 + n % 2;
+            const uint32_t i = pcast_fragment_d_register(half, n);
             const uint32_t column = pcast_fragment_d_column(self->thread, i);
             sums[n] = product->keep ? product->d[i] : 0.0f;
             for (uint32_t k = 0; k < PCAST_TILE_KEYS; k++)
@@ -76,7 +75,7 @@ static void multiply(const pcast_block *self, const pcast_mma *mma, unsigned num
         }
         pcast_tensor_core_row(&core, a, b[0], PCAST_TILE_KEYS, COLUMNS, COLUMNS, sums);
         for (uint32_t n = 0; n < COLUMNS; n++)
-            product->d[n / 2 * 4 + half * 2 + n % 2] = sums[n];
+            product->d[pcast_fragment_d_register(half, n)] = sums[n];
     }
 }
 

@@ -20,8 +20,7 @@ PCAST_INLINE float pcast_row_largest(const pcast_block *self, float m, const flo
             place = (uint32_t)i + 1;
         }
     for (unsigned apart = PCAST_WARP / 2; apart >= 1; apart /= 2) {
-        const float other =
-            pcast_f32_from_bits(pcast_warp_read(self, pcast_bits_f32(m), lane ^ apart));
+        const float other = pcast_warp_read_f32(self, m, lane ^ apart);
         const uint32_t other_place = pcast_warp_read(self, place, lane ^ apart);
         if (other > m || (other == m && other_place < place)) {
             m = other;
@@ -76,9 +75,8 @@ PCAST_INLINE float pcast_row_block_sum(const pcast_block *self, const pcast_plan
     for (size_t i = lane; lane < PCAST_SUM_LANES && i < count; i += PCAST_SUM_LANES)
         sum += pcast_row_summed(plan, p, values, i, sums_only);
     for (unsigned width = PCAST_SUM_LANES / 2; width >= 1; width /= 2)
-        sum += pcast_f32_from_bits(
-            pcast_warp_read(self, pcast_bits_f32(sum), (lane + width) % PCAST_WARP));
-    sum = pcast_f32_from_bits(pcast_warp_read(self, pcast_bits_f32(sum), 0));
+        sum += pcast_warp_read_f32(self, sum, (lane + width) % PCAST_WARP);
+    sum = pcast_warp_read_f32(self, sum, 0);
     return fmaf(alpha, state->l, sum);
 }
 

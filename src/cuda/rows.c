@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+enum { ROWS_MOST = 1 << 30 };
+
 size_t pcast_row_job_visits(const pcast_plan *plan, size_t keys)
 {
     const size_t blocks = keys / plan->kernel.block + 1;
@@ -35,19 +37,11 @@ static unsigned rows_alike(const pcast_row_job *job, unsigned first)
     return count;
 }
 
-/* The visits of a group, into visits unless that is NULL; returns how many. */
+/* The visits of rows from `first` on, into visits unless that is NULL; returns how many. */
 static size_t list_visits(const pcast_row_job *job, unsigned first, pcast_visit *visits)
 {
     const pcast_row_keys *where = &job->where[first];
-    pcast_walk walk;
-    pcast_visit visit;
-    size_t count = 0;
-    pcast_walk_start(&walk, &job->plan->kernel, where->keys, where->visited.first,
-                     where->visited.first + where->visited.count);
-    for (; pcast_walk_next(&walk, &visit); count++)
-        if (visits != NULL)
-            visits[count] = visit;
-    return count;
+    return pcast_walk_list(&job->plan->kernel, where->keys, where->visited, visits);
 }
 
 /* The job's pointers from row `first` on. */
@@ -65,6 +59,15 @@ static pcast_row_job part_of(const pcast_row_job *job, size_t first, unsigned ro
     part.trace = job->trace != NULL ? job->trace + first * job->visit_max : NULL;
     part.splits = job->splits != NULL ? job->splits + first * job->split_max : NULL;
     return part;
+}
+
+/* Bytes of shared memory without P. */
+static size_t least_shared(const pcast_row_job *job, unsigned rows)
+{
+    pcast_row_group group = {.job = *job, .weights_outside = 1};
+    pcast_row_shared shared;
+    group.job.rows = rows;
+    return pcast_row_layout(&group, NULL, &shared);
 }
 
 /* What a group needs beside its job, counted or handed out. */
@@ -114,11 +117,16 @@ static pcast_status add_jobs(pcast_row_schedule *schedule, const pcast_row_job *
     pcast_status status = PCAST_OK;
     *used = (supply){0};
     for (size_t j = 0; status == PCAST_OK && j < count; j++) {
+        if (jobs[j].rows > ROWS_MOST)
+            return pcast_fail(err, PCAST_ERR_VALUE, "%u queries: more than a job may have",
+                              jobs[j].rows);
         if (jobs[j].plan->kernel.semantics != PCAST_SEMANTICS_FP32)
             return pcast_fail(err, PCAST_ERR_VALUE,
                               "semantics: the strict kernel has FP32 semantics alone");
         for (unsigned first = 0, rows; status == PCAST_OK && first < jobs[j].rows; first += rows) {
             rows = rows_alike(&jobs[j], first);
+            while (rows > 1 && least_shared(&jobs[j], rows) > shared_most)
+                rows--;
             status = add_group(schedule, &jobs[j], first, rows, shared_most, used, err);
         }
     }

@@ -39,6 +39,13 @@ typedef struct pcast_row_job {
 /* At most so many visits has a row of the job. */
 size_t pcast_row_job_visits(const pcast_plan *plan, size_t keys);
 
+/* KV blocks of its keys. */
+static inline size_t pcast_row_job_blocks(const pcast_row_job *job)
+{
+    const size_t block = job->plan->kernel.block;
+    return job->keys / block + (job->keys % block != 0);
+}
+
 enum { PCAST_ROW_THREADS = 128, PCAST_ROWS_MOST = 8 };
 
 /* Rows that make the same visits: the work of one block. */

@@ -30,10 +30,16 @@ static const char *const settings[] = {
     "fa3:accumulator=fp16;promotion=1;exponent=exp2_fma_rz;p_format=e5m2;overflow=nan",
     "fa3:p_format=bf16;row_sum=cast;sum_scale=in;promotion=2;order=forward",
     "fa3:p_format=e4m3fnuz;empty_max=store_zero;mask_value=-inf;masked_rows=nan",
-    "fa3:p_format=f32;empty_max=unguarded;masked_rows=unguarded;bias=fma",
-    "fmha-v2:block=512;partition=1024;learned_sink=denominator;normalise=partition",
-    "vllm-triton:block=4096;softcap=5;max_over=raw",
+    "fa3:p_format=f32;accumulator=fp32_fma;empty_max=unguarded;masked_rows=unguarded;bias=fma",
+    "fmha-v2:block=32;partition=64;learned_sink=denominator;normalise=partition;"
+    "scale_at=multiply;sum_scale=out",
+    "vllm-triton:block=4096;softcap=5",
+    "fa3:block=4096;softcap=5;out_format=f16",
     "fa4:traversal=strided;splits=3;query_block=4;block=16",
+    "fa4:exponent=exp2_mul;threshold_test=lt;rescale_threshold=2;block=32",
+    "hpc-ops:p_format=f16;partials=bf16;splits=2;block=48",
+    "paper:p_format=e5m2fnuz;order=reverse;block=40;scale=64",
+    "paper:block=16384", /* whose P does not fit shared memory */
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
@@ -43,6 +49,7 @@ typedef struct checking {
     void *context;
     int repeats;
     pcast_check_result *result;
+    uint64_t *heads; /* that the kernel at hand can have */
 } checking;
 
 static pcast_status check_head(const checking *self, const pcast_kernel *kernel, const char *name,
@@ -58,7 +65,7 @@ static pcast_status check_head(const checking *self, const pcast_kernel *kernel,
         if (status == PCAST_OK)
             pcast_strict_head_compare(&head, name, self->result);
     }
-    pcast_check_add_count(self->result, "heads", status == PCAST_OK);
+    *self->heads += status == PCAST_OK;
     pcast_strict_head_free(&head);
     return can ? status : PCAST_OK;
 }
@@ -67,19 +74,24 @@ static pcast_status check_kernel(const checking *self, const pcast_kernel *kerne
                                  size_t number, size_t shape_count, pcast_error *err)
 {
     pcast_status status = PCAST_OK;
+    *self->heads = 0;
     for (size_t s = 0; status == PCAST_OK && s < shape_count; s++) {
         char name[PCAST_SPEC_MAX + 64];
         snprintf(name, sizeof name, "%s, %u queries, %zu keys, %u channels", spec,
                  shapes[s].queries, shapes[s].keys, shapes[s].dim);
         status = check_head(self, kernel, name, number * SHAPES + s, &shapes[s], err);
     }
+    if (status == PCAST_OK && *self->heads == 0)
+        status = pcast_fail(err, PCAST_ERR_VALUE, "%s: can have none of the shapes", spec);
+    pcast_check_add_count(self->result, "heads", *self->heads);
     return status;
 }
 
 pcast_status pcast_strict_check(pcast_strict_runner *run, void *context, int repeats, int large,
                                 pcast_check_result *result, pcast_error *err)
 {
-    const checking self = {run, context, repeats, result};
+    uint64_t heads = 0;
+    const checking self = {run, context, repeats, result, &heads};
     const size_t presets = pcast_preset_count(), count = large ? SHAPES : SHAPES - LARGE;
     pcast_status status = PCAST_OK;
     for (size_t i = 0; status == PCAST_OK && i < presets; i++)

@@ -65,12 +65,15 @@ static int results_init(pcast_strict_results *out, const pcast_strict_head *head
 static float *draw(uint32_t number, uint32_t stream, size_t count, double factor)
 {
     const pcast_stream from = {0x70636173, number, stream};
-    float *x = malloc((count + 1) * sizeof *x);
+    float *x = malloc((count > 0 ? count : 1) * sizeof *x);
     double *normals = malloc((count + 1) * sizeof *normals);
     if (x != NULL && normals != NULL) {
         pcast_draw_normals(from, PCAST_CPU_SCALAR, 0, count, normals);
         for (size_t i = 0; i < count; i++)
             x[i] = (float)(normals[i] * factor * (i % 16 == 7 ? 4 : 1));
+    } else {
+        free(x);
+        x = NULL;
     }
     free(normals);
     return x;
@@ -99,18 +102,20 @@ static void fill_where(pcast_strict_head *head)
 static pcast_status init_inputs(pcast_strict_head *head, const pcast_strict_shape *shape,
                                 uint32_t number, pcast_error *err)
 {
-    const size_t queries = shape->queries, blocks = shape->keys / head->plan.kernel.block + 1;
+    const size_t queries = shape->queries, block = head->plan.kernel.block;
+    const size_t blocks = shape->keys / block + (shape->keys % block != 0);
     const double size = shape->logits > 0 ? sqrt(shape->logits) : 1;
     head->q = draw(number, 1, queries * shape->dim, size);
     head->k = draw(number, 2, shape->keys * shape->dim, size);
     head->v = draw(number, 3, shape->keys * shape->value_dim, 1);
     head->products = malloc((queries * shape->keys + 1) * sizeof *head->products);
     head->where = malloc(queries * sizeof *head->where);
-    if (head->plan.kernel.promotion != PCAST_PROMOTION_NEVER && queries % 2 == 1)
+    const int descaled = head->plan.kernel.promotion != PCAST_PROMOTION_NEVER && queries % 2 == 1;
+    if (descaled)
         head->v_descale = draw(number, 4, blocks, 1);
     if (head->q == NULL || head->k == NULL || head->v == NULL || head->products == NULL ||
-        head->where == NULL || !results_init(&head->device, head) ||
-        !results_init(&head->reference, head))
+        head->where == NULL || (descaled && head->v_descale == NULL) ||
+        !results_init(&head->device, head) || !results_init(&head->reference, head))
         return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu keys", shape->keys);
     fill_where(head);
     for (size_t row = 0; row < queries; row++)
@@ -141,7 +146,7 @@ static void observe(void *context, const pcast_tile *tile)
 
 static pcast_status run_reference(pcast_strict_head *head, pcast_error *err)
 {
-    pcast_row row;
+    pcast_row row = {0};
     pcast_row_scratch scratch = {0};
     float *scores = malloc((head->keys + 1) * sizeof *scores);
     pcast_status status = scores != NULL
@@ -161,8 +166,7 @@ static pcast_status run_reference(pcast_strict_head *head, pcast_error *err)
         memcpy(head->reference.splits + r * head->split_max, row.splits,
                row.split_count * sizeof *row.splits);
     }
-    if (scores != NULL && status == PCAST_OK)
-        pcast_row_free(&row);
+    pcast_row_free(&row);
     pcast_row_scratch_free(&scratch);
     free(scores);
     return status;

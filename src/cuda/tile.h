@@ -60,4 +60,11 @@ PCAST_INLINE uint32_t pcast_fragment_d_column(uint32_t t, uint32_t i)
     return i / 4 * 8 + t % 4 * 2 + i % 2;
 }
 
+/* Which register holds number n of a thread's columns, in the lower (0) or upper of its two rows.
+ */
+PCAST_INLINE uint32_t pcast_fragment_d_register(uint32_t half, uint32_t n)
+{
+    return n / 2 * 4 + half * 2 + n % 2;
+}
+
 #endif

@@ -6,9 +6,14 @@ enum { ALIGNMENT = 256 };
 
 void pcast_transfer_add(pcast_transfer *all, const void *host, size_t bytes, int input, int output)
 {
-    for (size_t i = 0; i < all->count; i++)
-        if (all->regions[i].host == host && all->regions[i].bytes >= bytes)
-            return; /* shared by jobs */
+    for (size_t i = 0; i < all->count; i++) {
+        pcast_region *own = &all->regions[i];
+        if (own->host != host || own->bytes < bytes)
+            continue;
+        own->input |= input; /* shared by jobs */
+        own->output |= output;
+        return;
+    }
     if (host == NULL)
         return;
     all->regions[all->count++] =
@@ -19,12 +24,17 @@ void pcast_transfer_add(pcast_transfer *all, const void *host, size_t bytes, int
 pcast_cuda_address pcast_transfer_address(const pcast_transfer *all, const void *host)
 {
     const uintptr_t at = (uintptr_t)host;
+    pcast_cuda_address address = 0;
+    size_t most = 0; /* bytes from there on: an array may begin another that is longer */
     for (size_t i = 0; host != NULL && i < all->count; i++) {
         const uintptr_t first = (uintptr_t)all->regions[i].host;
-        if (at >= first && at < first + all->regions[i].bytes)
-            return all->base + all->regions[i].offset + (at - first);
+        const uintptr_t end = first + all->regions[i].bytes;
+        if (at < first || at >= end || end - at <= most)
+            continue;
+        most = end - at;
+        address = all->base + all->regions[i].offset + (at - first);
     }
-    return 0;
+    return address;
 }
 
 pcast_status pcast_transfer_copy(pcast_cuda *cuda, const pcast_transfer *all, int out,

@@ -89,6 +89,19 @@ int pcast_walk_next(pcast_walk *walk, pcast_visit *visit)
     return 1;
 }
 
+size_t pcast_walk_list(const pcast_kernel *kernel, size_t keys, pcast_range visited,
+                       pcast_visit *visits)
+{
+    pcast_walk walk;
+    pcast_visit visit;
+    size_t count = 0;
+    pcast_walk_start(&walk, kernel, keys, visited.first, visited.first + visited.count);
+    for (; pcast_walk_next(&walk, &visit); count++)
+        if (visits != NULL)
+            visits[count] = visit;
+    return count;
+}
+
 int pcast_same_walk(const pcast_kernel *a, const pcast_kernel *b)
 {
     return a->order == b->order && a->block == b->block && a->traversal == b->traversal &&

@@ -35,6 +35,10 @@ void pcast_walk_start(pcast_walk *walk, const pcast_kernel *kernel, size_t keys,
 /* The next visit; 0 when there is none. */
 int pcast_walk_next(pcast_walk *walk, pcast_visit *visit);
 
+/* All visits, into visits unless that is NULL; returns how many. */
+size_t pcast_walk_list(const pcast_kernel *kernel, size_t keys, pcast_range visited,
+                       pcast_visit *visits);
+
 /* Do two kernels visit the same blocks in the same order? */
 int pcast_same_walk(const pcast_kernel *a, const pcast_kernel *b);
 

@@ -85,7 +85,7 @@ static void test_layouts(void **state)
             const unsigned first = pcast_fragment_a_k(t, n % 8 / 4 * 2);
             assert_true(place >= first && place < first + 4);
             assert_int_equal(place - first, n % 4);
-            assert_int_equal(pcast_fragment_d_column(t, pcast_attention_register(0, n)), key);
+            assert_int_equal(pcast_fragment_d_column(t, pcast_fragment_d_register(0, n)), key);
         }
 }
 
@@ -131,18 +131,26 @@ static void test_misuse(void **state)
 static void test_refusals(void **state)
 {
     (void)state;
-    static const char *const specs[] = {"block=128", "exp_unit=exact", "promotion=2",
-                                        "row_sum=cast", "semantics=fp32"};
-    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
-        const pcast_attention_shape shape = {
-            5, 64, 70, PCAST_MASK_NONE, 0, PCAST_ATTENTION_RANDOM, specs[i]};
-        pcast_attention_head head;
-        pcast_error err = {""};
-        uint64_t seed = 0;
-        if (pcast_attention_head_init(&head, &shape, 1, &err) == PCAST_OK)
-            assert_int_equal(run_replay(&seed, &head.job, &err), PCAST_ERR_VALUE);
-        pcast_attention_head_free(&head);
+    const pcast_attention_shape shape = {5, 64, 70, PCAST_MASK_NONE, 0, PCAST_ATTENTION_RANDOM, ""};
+    pcast_attention_head head;
+    pcast_error err = {""};
+    uint64_t seed = 0;
+    assert_int_equal(pcast_attention_head_init(&head, &shape, 1, &err), PCAST_OK);
+    const pcast_kernel good = head.plan.kernel;
+    assert_int_equal(run_replay(&seed, &head.job, &err), PCAST_OK);
+    for (int i = 0; i < 7; i++) {
+        pcast_kernel *kernel = &head.plan.kernel;
+        *kernel = good;
+        kernel->block = i == 0 ? 128 : kernel->block;
+        kernel->exp_unit = i == 1 ? PCAST_EXP_UNIT_EXACT : kernel->exp_unit;
+        kernel->promotion = i == 2 ? 2 : kernel->promotion;
+        kernel->row_sum = i == 3 ? PCAST_ROW_SUM_CAST : kernel->row_sum;
+        kernel->semantics = i == 4 ? PCAST_SEMANTICS_FP32 : kernel->semantics;
+        kernel->rescale_threshold = i == 5 ? 4 : kernel->rescale_threshold;
+        head.job.dim = i == 6 ? 96 : 64;
+        assert_int_equal(run_replay(&seed, &head.job, &err), PCAST_ERR_VALUE);
     }
+    pcast_attention_head_free(&head);
 }
 
 int main(int argc, char **argv)
