@@ -42,12 +42,27 @@ static json_t *date_text(void)
     return json_string(text);
 }
 
+/* FNV-1a of this program, which holds the models and the device code; 0 where it cannot be read. */
+static uint64_t program_hash(void)
+{
+    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+    FILE *file = fopen("/proc/self/exe", "rb");
+    int byte;
+    if (file == NULL)
+        return 0;
+    while ((byte = getc(file)) != EOF)
+        hash = (hash ^ (uint64_t)byte) * UINT64_C(0x100000001B3);
+    fclose(file);
+    return hash;
+}
+
 /* What has to be the same for parts to be kept. */
 static json_t *identity(const pcast_cuda_info *info)
 {
     char driver[16];
     json_t *json = checked(json_object());
     set(json, "pcast", json_string(PCAST_VERSION));
+    set(json, "program", format_text("%016" PRIx64, program_hash()));
     set(json, "kernels", format_text("%016" PRIx64, pcast_cuda_module_hash()));
     set(json, "device", json_string(info->name));
     set(json, "compute_capability", format_text("%d.%d", info->compute_major, info->compute_minor));

@@ -84,8 +84,13 @@ static pcast_status draw_inputs(pcast_attention_head *head, const pcast_attentio
                                   deviation(shape->data, (int)which), err);
     if (shape->data == PCAST_ATTENTION_SINKS)
         make_sinks(head);
-    for (size_t i = 7; shape->data == PCAST_ATTENTION_NANS && i < keys; i += 5 * keys / 12 + 1)
-        head->v[i] = 0xFF;
+    for (size_t i = 7; i < keys; i += 5 * keys / 12 + 1)
+        if (shape->data == PCAST_ATTENTION_NANS)
+            head->v[i] = 0xFF;
+        else if (shape->data == PCAST_ATTENTION_LOST)
+            head->k[i] = 0x7F;
+    for (size_t i = 0; shape->data == PCAST_ATTENTION_EQUAL && i < counts[0]; i++)
+        head->q[i] &= 0x80;
     return status;
 }
 
@@ -205,6 +210,7 @@ static pcast_status plan_head(pcast_attention_head *head, const pcast_attention_
         return status;
     kernel.mask = shape->mask;
     kernel.window_left = shape->window_left;
+    kernel.window_right = shape->window_right;
     status = pcast_kernel_validate(&kernel, err);
     if (status == PCAST_OK)
         status =
@@ -279,22 +285,29 @@ void pcast_attention_head_compare(const pcast_attention_head *head, const char *
 /* ---- The set ---- */
 
 static const pcast_attention_shape heads[] = {
-    {64, 64, 128, PCAST_MASK_NONE, 0, PCAST_ATTENTION_RANDOM, ""},
-    {17, 128, 200, PCAST_MASK_CAUSAL, 0, PCAST_ATTENTION_RANDOM, "promotion=tile"},
-    {70, 64, 97, PCAST_MASK_CAUSAL, 0, PCAST_ATTENTION_SINKS, "order=forward"},
-    {3, 256, 65, PCAST_MASK_NONE, 0, PCAST_ATTENTION_WIDE, "order=forward;promotion=tile"},
-    {64, 256, 160, PCAST_MASK_CAUSAL, 0, PCAST_ATTENTION_SINKS, "out_format=f32"},
-    {1, 64, 1, PCAST_MASK_CAUSAL, 0, PCAST_ATTENTION_RANDOM, "out_format=f32"},
-    {40, 128, 24, PCAST_MASK_CAUSAL, 0, PCAST_ATTENTION_WIDE, "scale=448"}, /* rows see nothing */
-    {20, 64, 300, PCAST_MASK_CAUSAL, 33, PCAST_ATTENTION_RANDOM, "scale=16;promotion=tile"},
-    {9, 128, 95, PCAST_MASK_CAUSAL_TOP_LEFT, 0, PCAST_ATTENTION_CODES, "out_format=f32"},
-    {33, 64, 190, PCAST_MASK_NONE, 0, PCAST_ATTENTION_CODES, "promotion=tile;order=forward"},
-    {5, 64, 130, PCAST_MASK_NONE, 0, PCAST_ATTENTION_NANS, "scale=1"},
-    {66, 128, 100, PCAST_MASK_CAUSAL, 0, PCAST_ATTENTION_NANS, ""},
+    {64, 64, 128, PCAST_MASK_NONE, 0, 0, PCAST_ATTENTION_RANDOM, ""},
+    {17, 128, 200, PCAST_MASK_CAUSAL, 0, 0, PCAST_ATTENTION_RANDOM, "promotion=tile"},
+    {70, 64, 97, PCAST_MASK_CAUSAL, 0, 0, PCAST_ATTENTION_SINKS, "order=forward"},
+    {3, 256, 65, PCAST_MASK_NONE, 0, 0, PCAST_ATTENTION_WIDE, "order=forward;promotion=tile"},
+    {64, 256, 160, PCAST_MASK_CAUSAL, 0, 0, PCAST_ATTENTION_SINKS, "out_format=f32"},
+    {1, 64, 1, PCAST_MASK_CAUSAL, 0, 0, PCAST_ATTENTION_RANDOM, "out_format=f32"},
+    {40, 128, 24, PCAST_MASK_CAUSAL, 0, 0, PCAST_ATTENTION_WIDE,
+     "scale=448"}, /* rows see nothing */
+    {20, 64, 300, PCAST_MASK_CAUSAL, 33, 0, PCAST_ATTENTION_RANDOM, "scale=16;promotion=tile"},
+    {9, 128, 95, PCAST_MASK_CAUSAL_TOP_LEFT, 0, 0, PCAST_ATTENTION_CODES, "out_format=f32"},
+    {33, 64, 190, PCAST_MASK_NONE, 0, 0, PCAST_ATTENTION_CODES, "promotion=tile;order=forward"},
+    {5, 64, 130, PCAST_MASK_NONE, 0, 0, PCAST_ATTENTION_NANS, "scale=1"},
+    {66, 128, 100, PCAST_MASK_CAUSAL, 0, 0, PCAST_ATTENTION_NANS, ""},
+    {12, 64, 96, PCAST_MASK_NONE, 0, 0, PCAST_ATTENTION_LOST, "out_format=f32"},
+    {7, 128, 33, PCAST_MASK_CAUSAL, 0, 0, PCAST_ATTENTION_LOST, "promotion=tile"},
+    {18, 64, 160, PCAST_MASK_NONE, 0, 0, PCAST_ATTENTION_EQUAL, "scale=448;out_format=f16"},
+    {25, 64, 32, PCAST_MASK_NONE, 9, 5, PCAST_ATTENTION_CODES, "scale=448"},
+    {30, 128, 129, PCAST_MASK_NONE, 40, 17, PCAST_ATTENTION_SINKS, "scale=4096;order=forward"},
     /* large */
-    {512, 128, 4096, PCAST_MASK_CAUSAL, 0, PCAST_ATTENTION_SINKS, ""},
-    {256, 256, 2048, PCAST_MASK_NONE, 0, PCAST_ATTENTION_RANDOM, "promotion=tile"},
-    {128, 64, 4096, PCAST_MASK_CAUSAL, 512, PCAST_ATTENTION_CODES, "order=forward;out_format=f32"},
+    {512, 128, 4096, PCAST_MASK_CAUSAL, 0, 0, PCAST_ATTENTION_SINKS, ""},
+    {256, 256, 2048, PCAST_MASK_NONE, 0, 0, PCAST_ATTENTION_RANDOM, "promotion=tile"},
+    {128, 64, 4096, PCAST_MASK_CAUSAL, 512, 0, PCAST_ATTENTION_CODES,
+     "order=forward;out_format=f32"},
 };
 enum { SHAPES = sizeof heads / sizeof heads[0], LARGE = 3 };
 

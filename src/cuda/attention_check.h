@@ -13,13 +13,15 @@ typedef enum pcast_attention_data {
     PCAST_ATTENTION_WIDE,   /* scores spread over tens of nats */
     PCAST_ATTENTION_CODES,  /* any finite codes, subnormal ones too */
     PCAST_ATTENTION_NANS,   /* a NaN among the codes of V, in a few keys */
+    PCAST_ATTENTION_LOST,   /* the same in K: scores are NaN */
+    PCAST_ATTENTION_EQUAL,  /* Q is zero of either sign: all scores are equal */
 } pcast_attention_data;
 
 typedef struct pcast_attention_shape {
     unsigned queries, dim;
     size_t keys;
     pcast_mask mask;
-    size_t window_left;
+    size_t window_left, window_right;
     pcast_attention_data data;
     const char *spec; /* fields of pcast-wgmma */
 } pcast_attention_shape;

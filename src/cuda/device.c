@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cuda/attention.h"
+#include "cuda/layout.h"
 #include "cuda/rows.h"
 #include "cuda/transfer.h"
 

@@ -6,3 +6,4 @@
 #include "cuda/probe_wgmma.cuh"
 #include "cuda/row_kernel.cuh"
 #include "cuda/attention_kernel.cuh"
+#include "cuda/layout.h"

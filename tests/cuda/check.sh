@@ -12,9 +12,9 @@ t pcast cuda info
 t sh -c 'pcast info | grep cuda'
 t timeless pcast cuda check --quick --part rcp,cvt-e4m3 --json out.json
 t timeless pcast cuda check --quick --part cvt-e4m3,cvt-e5m2,ex2,ex2-full,rcp,lg2,expf,expf-fast,tensor-core --json out.json
-t sh -c "sed 's/\"seconds\": [0-9.e-]*/\"seconds\": T/; s/\"date\": .*Z/\"date\": \"DATE/; s/\"kernels\": .*,/\"kernels\": HASH,/' out.json"
+t sh -c "sed 's/\"seconds\": [0-9.e-]*/\"seconds\": T/; s/\"date\": .*Z/\"date\": \"DATE/; s/\"\(kernels\|program\)\": .*,/\"\1\": HASH,/' out.json"
 t timeless pcast cuda check --quick --part strict,wgmma
-t sh -c 'for device in cpu cuda; do pcast sweep --trials 2 --n 300 --dim 32 --delta 0,6 --order forward,reverse --device $device -o $device.csv; done; cmp cpu.csv cuda.csv && rm cpu.* cuda.*'
+t sh -c 'for device in cpu cuda; do pcast sweep --trials 6 --threads 4 --n 300 --dim 32 --delta 0,6 --order forward,reverse --device $device -o $device.csv; done; cmp cpu.csv cuda.csv && rm cpu.* cuda.*'
 export PCAST_FAKE_CUDA=flip
 t timeless pcast cuda check --quick --part rcp --json out.json
 t timeless pcast cuda check --quick --part rcp,tensor-core --json out.json --again

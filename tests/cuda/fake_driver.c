@@ -23,7 +23,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OK = 0, NO_MEMORY = 2, NO_DEVICE = 100, NOT_FOUND = 500, LAUNCH_FAILED = 719 };
+enum {
+    OK = 0,
+    NO_CONTEXT = 201,
+    NO_MEMORY = 2,
+    NO_DEVICE = 100,
+    NOT_FOUND = 500,
+    LAUNCH_FAILED = 719
+};
 
 static int is_faulty(const char *how)
 {
@@ -102,8 +109,12 @@ int cuDevicePrimaryCtxRelease_v2(int device)
     return device;
 }
 
+/* Of each thread, as it is in CUDA. */
+static _Thread_local void *current;
+
 int cuCtxSetCurrent(void *context)
 {
+    current = context;
     return context != NULL ? OK : NOT_FOUND;
 }
 
@@ -127,6 +138,8 @@ int cuModuleUnload(void *module)
 
 int cuMemAlloc_v2(uint64_t *address, size_t bytes)
 {
+    if (current == NULL)
+        return NO_CONTEXT;
     if (is_faulty("memory"))
         return NO_MEMORY;
     *address = (uint64_t)(uintptr_t)malloc(bytes);
@@ -141,12 +154,16 @@ int cuMemFree_v2(uint64_t address)
 
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes)
 {
+    if (current == NULL)
+        return NO_CONTEXT;
     memcpy((void *)(uintptr_t)to, from, bytes);
     return OK;
 }
 
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
 {
+    if (current == NULL)
+        return NO_CONTEXT;
     memcpy(to, (const void *)(uintptr_t)from, bytes);
     return OK;
 }
@@ -308,6 +325,8 @@ int cuLaunchKernel(void *function, unsigned blocks, unsigned y, unsigned z, unsi
                  {"expf", pcast_cuda_expf}, {"expf_fast", pcast_cuda_expf_fast}};
     const launch grid = {blocks, threads, shared_bytes, arguments};
     const char *name = (const char *)function + strlen("pcast_probe_");
+    if (current == NULL)
+        return NO_CONTEXT;
     if (is_faulty("fail") || y * z * threads_y * threads_z != 1 || stream != NULL || extra != NULL)
         return LAUNCH_FAILED;
     if (strcmp(function, "pcast_row_kernel") == 0)

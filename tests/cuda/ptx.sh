@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# ptx.sh PTX REPORT: the device code holds the instructions that the probes are about; strict kernels (pcast_row*) hold none that
-# is approximate, flushes subnormals, or that ptxas may contract (an addition or product without .rn; nvcc with --fmad=false
+# ptx.sh PTX REPORT: the device code holds the instructions that the probes are about; the strict and the attention kernel hold none (but the
+# latter's ex2 and lg2) that is approximate, flushes subnormals, or that ptxas may contract (an addition or product without .rn; nvcc with --fmad=false
 # writes .rn, otherwise fma); no kernel spills. Prints each kernel's registers.
 set -u
 ptx=$1 report=$2 status=0
@@ -15,7 +15,8 @@ complain() {
 lax_lines() {
     awk '/^\.visible \.entry|^\.entry/ {name = $0; sub(/.*\.entry /, "", name); sub(/\(.*/, "", name)}
         /^}/ {name = ""}
-        name ~ /^pcast_row/ && (/\.ftz/ || /\.approx/ || /(add|sub|mul|mad)(\.f32|\.f64)[ \t]/) {print name ": " $0}' "$1"
+        /(ex2|lg2)\.approx\.ftz\.f32/ && name ~ /^pcast_attention/ {next}
+        name ~ /^pcast_(row|attention)/ && (/\.ftz/ || /\.approx/ || /(add|sub|mul|mad)(\.f32|\.f64)[ \t]/) {print name ": " $0}' "$1"
 }
 
 # kernel NAME PATTERN: the kernel has a line like it.
@@ -63,6 +64,13 @@ for formats in e4m3_e4m3 e4m3_e5m2 e5m2_e4m3 e5m2_e5m2; do
         done
     done
 done
+
+for dim in 64 128 256; do
+    in_order pcast_attention_$dim st.shared 'fence\.proxy\.async\.shared::cta' 'wgmma\.fence' 'wgmma\.mma_async' 'wgmma\.commit_group' \
+        'wgmma\.wait_group' 'ex2\.approx\.ftz' 'cvt\.rn\.satfinite\.e4m3x2' 'lg2\.approx\.ftz'
+done
+serialized=$(grep -E 'C7510|serialized' "$report")
+[ -z "$serialized" ] || complain "$serialized"
 
 [ -z "$(lax_lines "$ptx")" ] || complain "$(lax_lines "$ptx")"
 

@@ -47,7 +47,7 @@ static void test_compare(void **state)
 {
     (void)state;
     const pcast_attention_shape shape = {
-        5, 64, 70, PCAST_MASK_NONE, 0, PCAST_ATTENTION_RANDOM, "out_format=f32"};
+        5, 64, 70, PCAST_MASK_NONE, 0, 0, PCAST_ATTENTION_RANDOM, "out_format=f32"};
     pcast_attention_head head;
     pcast_check_result result = {0};
     pcast_error err = {""};
@@ -131,7 +131,8 @@ static void test_misuse(void **state)
 static void test_refusals(void **state)
 {
     (void)state;
-    const pcast_attention_shape shape = {5, 64, 70, PCAST_MASK_NONE, 0, PCAST_ATTENTION_RANDOM, ""};
+    const pcast_attention_shape shape = {5, 64, 70, PCAST_MASK_NONE, 0, 0, PCAST_ATTENTION_RANDOM,
+                                         ""};
     pcast_attention_head head;
     pcast_error err = {""};
     uint64_t seed = 0;
