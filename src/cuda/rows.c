@@ -90,8 +90,9 @@ static pcast_status add_group(pcast_row_schedule *schedule, const pcast_row_job 
         bytes = pcast_row_layout(&group, NULL, &shared);
     if (bytes > shared_most)
         return pcast_fail(err, PCAST_ERR_VALUE,
-                          "%u and %u channels: more than %zu bytes of shared memory hold", job->dim,
-                          job->value_dim, shared_most);
+                          "%u channels of V (%u of Q and K) do not fit the %zu bytes of shared "
+                          "memory that a block may have",
+                          job->value_dim, job->dim, shared_most);
     const int fill = schedule->groups != NULL;
     group.visits = fill ? schedule->visits + used->visits : NULL;
     group.visit_count = list_visits(job, first, fill ? schedule->visits + used->visits : NULL);
