@@ -54,12 +54,14 @@ PCAST_INLINE unsigned pcast_attention_value_at(unsigned key, unsigned channel)
 }
 
 /* 64 rows of [count][dim] codes, those beyond count zero. */
-PCAST_INLINE void pcast_attention_load_rows(const pcast_block *self, uint8_t *to,
+PCAST_INLINE void pcast_attention_load_rows(const pcast_block *self, pcast_mma *mma, uint8_t *to,
                                             const uint8_t *from, unsigned count, unsigned dim)
 {
-    for (unsigned n = self->thread; n < PCAST_MMA_ROWS * dim; n += PCAST_ATTENTION_THREADS) {
-        const unsigned row = n / dim, channel = n % dim;
-        to[pcast_attention_row_at(row, channel)] = row < count ? from[n] : 0;
+    for (unsigned n = self->thread; n < PCAST_MMA_ROWS * dim / PCAST_TILE_CORE_KEYS;
+         n += PCAST_ATTENTION_THREADS) {
+        const unsigned at = n * PCAST_TILE_CORE_KEYS, row = at / dim, channel = at % dim;
+        pcast_mma_copy(self, mma, to + pcast_attention_row_at(row, channel),
+                       row < count ? from + at : from, row < count);
     }
 }
 
@@ -249,7 +251,7 @@ PCAST_INLINE void pcast_attention_load(const pcast_block *self, pcast_mma *mma,
 {
     const unsigned count = (unsigned)visit->range.count;
     pcast_block_sync(self); /* the tiles before are not read any more */
-    pcast_attention_load_rows(self, at->k, job->k + visit->range.first * dim, count, dim);
+    pcast_attention_load_rows(self, mma, at->k, job->k + visit->range.first * dim, count, dim);
     pcast_attention_load_values(self, at->v, job->v + visit->range.first * dim, count, dim);
     pcast_mma_stored(self, mma);
     pcast_block_sync(self);
@@ -274,7 +276,7 @@ PCAST_INLINE void pcast_attention_run(const pcast_block *self, const pcast_atten
         PCAST_UNROLL
     for (unsigned i = 0; i < PCAST_MMA_REGISTERS; i++)
         o[chunk][i] = 0.0f;
-    pcast_attention_load_rows(self, at.q, job->q, job->queries, dim);
+    pcast_attention_load_rows(self, &mma, at.q, job->q, job->queries, dim);
     for (size_t n = 0; n < group->visit_count; n++) {
         const pcast_visit visit = group->visits[n];
         /* The same in all lanes, which the compiler sees by the exchange. */

@@ -66,10 +66,24 @@ PCAST_INLINE void pcast_mma_pin(PCAST_REGISTERS(d))
     pcast_pin(d);
 }
 
-/* What this thread stored to shared memory the tensor core will see; a barrier follows. */
+/* 16 codes to shared memory without passing through registers, zeros where they do not exist; both
+ * addresses are multiples of 16. Done once pcast_mma_stored returns. */
+PCAST_INLINE void pcast_mma_copy(const pcast_block *self, pcast_mma *mma, uint8_t *to,
+                                 const uint8_t *from, int exists)
+{
+    (void)self, (void)mma;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                     (uint32_t)__cvta_generic_to_shared(to)),
+                 "l"(__cvta_generic_to_global(from)), "r"(exists ? 16 : 0)
+                 : "memory");
+}
+
+/* What this thread copied and stored to shared memory the tensor core will see; a barrier follows.
+ */
 PCAST_INLINE void pcast_mma_stored(const pcast_block *self, pcast_mma *mma)
 {
     (void)self, (void)mma;
+    asm volatile("cp.async.wait_all;" ::: "memory");
     pcast_proxy_fence();
 }
 
@@ -111,11 +125,21 @@ typedef enum pcast_mma_phase {
 
 enum { PCAST_MMA_PRODUCTS = 16 };
 
-/* A thread's products since it began. */
+/* A copy that waits. */
+typedef struct pcast_mma_move {
+    uint8_t *to;
+    const uint8_t *from; /* NULL: zeros */
+} pcast_mma_move;
+
+enum { PCAST_MMA_COPIES = 32 };
+
+/* A thread's products since it began, and its copies since they were waited for. */
 typedef struct pcast_mma {
     pcast_mma_phase phase;
     unsigned count;
     pcast_mma_product products[PCAST_MMA_PRODUCTS + 1]; /* the last is for those too many */
+    unsigned copy_count;
+    pcast_mma_move copies[PCAST_MMA_COPIES + 1];
 } pcast_mma;
 
 #define PCAST_MMA_START    PCAST_MMA_IDLE
@@ -126,15 +150,13 @@ void pcast_mma_shared(const pcast_block *self, pcast_mma *mma, PCAST_REGISTERS(d
 void pcast_mma_registers(const pcast_block *self, pcast_mma *mma, PCAST_REGISTERS(d),
                          PCAST_CODES(a), const uint8_t *b, int keep);
 void pcast_mma_wait(const pcast_block *self, pcast_mma *mma);
+void pcast_mma_copy(const pcast_block *self, pcast_mma *mma, uint8_t *to, const uint8_t *from,
+                    int exists);
+void pcast_mma_stored(const pcast_block *self, pcast_mma *mma);
 
 static inline void pcast_mma_pin(PCAST_REGISTERS(d))
 {
     (void)d;
-}
-
-static inline void pcast_mma_stored(const pcast_block *self, pcast_mma *mma)
-{
-    (void)self, (void)mma;
 }
 
 static inline float pcast_unit_ex2(float x)

@@ -8,8 +8,32 @@
 
 enum { THREADS = 128, COLUMNS = PCAST_MMA_REGISTERS / 2 };
 
+void pcast_mma_copy(const pcast_block *self, pcast_mma *mma, uint8_t *to, const uint8_t *from,
+                    int exists)
+{
+    if ((uintptr_t)to % 16 != 0 || (uintptr_t)from % 16 != 0)
+        pcast_replay_fail(self, "cp.async: an address is no multiple of 16");
+    if (mma->copy_count == PCAST_MMA_COPIES)
+        pcast_replay_fail(self, "cp.async: more copies in flight than the replay holds");
+    mma->copies[mma->copy_count] = (pcast_mma_move){to, exists ? from : NULL};
+    mma->copy_count += mma->copy_count < PCAST_MMA_COPIES;
+}
+
+void pcast_mma_stored(const pcast_block *self, pcast_mma *mma)
+{
+    (void)self;
+    for (unsigned i = 0; i < mma->copy_count; i++)
+        if (mma->copies[i].from != NULL)
+            memcpy(mma->copies[i].to, mma->copies[i].from, 16);
+        else
+            memset(mma->copies[i].to, 0, 16);
+    mma->copy_count = 0;
+}
+
 void pcast_mma_begin(const pcast_block *self, pcast_mma *mma)
 {
+    if (mma->copy_count > 0)
+        pcast_replay_fail(self, "cp.async: copies are not waited for before products");
     if (mma->phase != PCAST_MMA_IDLE)
         pcast_replay_fail(self, "wgmma: a group begins before the last one was waited for");
     mma->phase = PCAST_MMA_OPEN;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -31,7 +32,7 @@ typedef enum waiting {
 typedef struct fibre {
     ucontext_t context;
     pcast_block self;
-    char *stack;
+    char *stack;      /* within those of all */
     void *fake_stack; /* of the address sanitizer */
     waiting waits;
     const char *file;
@@ -47,6 +48,7 @@ struct pcast_replay {
     void *shared;
     unsigned threads;
     fibre *fibres;
+    char *stacks; /* mapped: pages that no fibre reaches cost nothing */
     ucontext_t scheduler;
     void *scheduler_fake;
     const void *scheduler_stack;
@@ -226,30 +228,32 @@ static pcast_status judge_end(const pcast_replay *replay, pcast_error *err)
         waits->self.thread, waits->file, waits->line, other->self.thread, other->file, other->line);
 }
 
-static int make_fibre(pcast_replay *replay, unsigned thread)
+static void make_fibre(pcast_replay *replay, unsigned thread)
 {
     const uint64_t address = (uint64_t)(uintptr_t)replay;
     fibre *own = &replay->fibres[thread];
     own->self = (pcast_block){thread, replay};
-    own->stack = malloc(STACK_BYTES);
-    if (own->stack == NULL)
-        return 0;
+    own->stack = replay->stacks + (size_t)thread * STACK_BYTES;
     getcontext(&own->context);
     own->context.uc_stack.ss_sp = own->stack;
     own->context.uc_stack.ss_size = STACK_BYTES;
     own->context.uc_link = NULL;
     makecontext(&own->context, (void (*)(void))enter, 2, (unsigned)(address >> 32),
                 (unsigned)address);
-    return 1;
 }
 
 static int make_fibres(pcast_replay *replay)
 {
-    int made = 1;
+    const size_t bytes = (size_t)replay->threads * STACK_BYTES;
+    void *stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    replay->stacks = stacks != MAP_FAILED ? stacks : NULL;
     replay->fibres = calloc(replay->threads, sizeof *replay->fibres);
-    for (unsigned t = 0; replay->fibres != NULL && t < replay->threads; t++)
-        made &= make_fibre(replay, t);
-    return replay->fibres != NULL && made;
+    if (replay->stacks == NULL || replay->fibres == NULL)
+        return 0;
+    for (unsigned t = 0; t < replay->threads; t++)
+        make_fibre(replay, t);
+    return 1;
 }
 
 pcast_status pcast_replay_block(pcast_replay_kernel *kernel, const void *arguments,
@@ -278,8 +282,8 @@ pcast_status pcast_replay_block(pcast_replay_kernel *kernel, const void *argumen
         if (status == PCAST_OK && replay.failure != NULL)
             status = pcast_fail(err, PCAST_ERR_VALUE, "%s", replay.failure);
     }
-    for (unsigned t = 0; replay.fibres != NULL && t < threads; t++)
-        free(replay.fibres[t].stack);
+    if (replay.stacks != NULL)
+        munmap(replay.stacks, (size_t)threads * STACK_BYTES);
     free(replay.fibres);
     free(replay.shared);
     free(ready);

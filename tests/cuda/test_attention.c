@@ -101,6 +101,8 @@ static void misuse(pcast_block *self, const void *arguments, void *shared)
     for (unsigned i = self->thread; i < PCAST_MMA_TILE_BYTES; i += 128)
         tile[i] = 0;
     pcast_block_sync(self);
+    if (kind == 5)
+        pcast_mma_copy(self, &mma, tile, tile + 1024, 1);
     if (kind != 1)
         pcast_mma_begin(self, &mma);
     if (kind != 2)
@@ -113,11 +115,13 @@ static void misuse(pcast_block *self, const void *arguments, void *shared)
 static void test_misuse(void **state)
 {
     (void)state;
-    static const char *const errors[] = {
-        NULL, "wgmma: a product is issued outside of a group", "wgmma: nothing to wait for",
-        "wgmma: threads of a warpgroup issue different products",
-        "wgmma: a group begins before the last one was waited for"};
-    for (int kind = 0; kind < 5; kind++) {
+    static const char *const errors[] = {NULL,
+                                         "wgmma: a product is issued outside of a group",
+                                         "wgmma: nothing to wait for",
+                                         "wgmma: threads of a warpgroup issue different products",
+                                         "wgmma: a group begins before the last one was waited for",
+                                         "cp.async: copies are not waited for before products"};
+    for (int kind = 0; kind < 6; kind++) {
         pcast_error err = {""};
         const pcast_status status =
             pcast_replay_block(misuse, &kind, 128, PCAST_MMA_TILE_BYTES + 16, 3, &err);
