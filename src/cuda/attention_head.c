@@ -249,35 +249,15 @@ pcast_status pcast_attention_head_init(pcast_attention_head *head,
 
 /* ---- Comparing ---- */
 
-static void add_difference(const char *name, const char *kind, size_t i, uint32_t kernel,
-                           uint32_t model_bits, pcast_check_result *result)
-{
-    result->different++;
-    char *input = pcast_check_add_example(result, kernel, model_bits);
-    if (input != NULL)
-        snprintf(input, sizeof result->examples[0].input, "%s: %s, number %zu", name, kind, i);
-}
-
-static void compare_floats(const char *name, const char *kind, const float *kernel,
-                           const float *reference, size_t count, pcast_check_result *result)
-{
-    for (size_t i = 0; i < count; i++)
-        if (memcmp(&kernel[i], &reference[i], sizeof *kernel) != 0)
-            add_difference(name, kind, i, pcast_bits_f32(kernel[i]), pcast_bits_f32(reference[i]),
-                           result);
-    result->compared += count;
-    pcast_check_add_count(result, kind, count);
-}
-
 void pcast_attention_head_compare(const pcast_attention_head *head, const char *name,
                                   pcast_check_result *result)
 {
-    const size_t queries = head->job.queries, codes = queries * head->job.keys;
-    for (size_t i = 0; i < codes; i++)
-        if (head->codes[i] != head->model_codes[i])
-            add_difference(name, "cast P", i, head->codes[i], head->model_codes[i], result);
-    result->compared += codes;
-    pcast_check_add_count(result, "cast P", codes);
-    compare_floats(name, "O", head->o, head->model_o, queries * head->job.dim, result);
-    compare_floats(name, "log-sum-exp", head->lse, head->model_lse, queries, result);
+    const size_t queries = head->job.queries, word = sizeof(float);
+    const pcast_check_numbers all[] = {
+        {name, "cast P", head->codes, head->model_codes, queries * head->job.keys, 1, 0},
+        {name, "O", head->o, head->model_o, queries * head->job.dim, word, 0},
+        {name, "log-sum-exp", head->lse, head->model_lse, queries, word, 0},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        pcast_check_compare(result, all[i]);
 }

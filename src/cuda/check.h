@@ -46,4 +46,15 @@ char *pcast_check_add_example(pcast_check_result *result, uint64_t device, uint6
 /* Adds to the count of that name, which begins at zero. */
 void pcast_check_add_count(pcast_check_result *result, const char *name, uint64_t value);
 
+/* Compares numbers of 4 bytes (floats or codes) or, with width 1, bytes; counts them under `kind`.
+ * nans_alike: NaNs on the way to a result are the processor's own, whatever their bits. */
+typedef struct pcast_check_numbers {
+    const char *name, *kind; /* of the case; "O", static storage */
+    const void *device, *model;
+    size_t count, width;
+    int nans_alike;
+} pcast_check_numbers;
+
+void pcast_check_compare(pcast_check_result *result, pcast_check_numbers numbers);
+
 #endif

@@ -8,7 +8,6 @@
 #include "softmax/scores.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { POISON = 0xAA };
@@ -245,43 +244,23 @@ pcast_row_job pcast_strict_head_job(pcast_strict_head *head, int given)
                            .split_max = head->split_max};
 }
 
-static int is_nan_bits(uint32_t bits)
-{
-    return (bits & 0x7FFFFFFF) > 0x7F800000;
-}
-
-/* 32-bit numbers; NaNs on the way are the processor's own, those of results are not. */
-static void compare(const char *name, const char *kind, const void *device, const void *reference,
-                    size_t count, int on_the_way, pcast_check_result *result)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint32_t a, b;
-        memcpy(&a, (const char *)device + i * sizeof a, sizeof a);
-        memcpy(&b, (const char *)reference + i * sizeof b, sizeof b);
-        if (a == b || (on_the_way && is_nan_bits(a) && is_nan_bits(b)))
-            continue;
-        result->different++;
-        char *input = pcast_check_add_example(result, a, b);
-        if (input != NULL)
-            snprintf(input, sizeof result->examples[0].input, "%s: %s, number %zu", name, kind, i);
-    }
-    result->compared += count;
-    pcast_check_add_count(result, kind, count);
-}
-
 void pcast_strict_head_compare(const pcast_strict_head *head, const char *name,
                                pcast_check_result *result)
 {
     const pcast_strict_results *a = &head->device, *b = &head->reference;
-    const size_t rows = head->rows, splits = rows * head->split_max;
-    compare(name, "O", a->o, b->o, rows * head->value_dim, 0, result);
-    compare(name, "log-sum-exp", a->lse, b->lse, rows, 0, result);
-    compare(name, "cast P", a->codes, b->codes, rows * head->keys, 0, result);
-    compare(name, "P", a->p, b->p, rows * head->keys, 1, result);
-    compare(name, "splits", a->splits, b->splits, splits * (sizeof *a->splits / sizeof(float)), 1,
-            result);
+    const size_t rows = head->rows, keys = rows * head->keys, word = sizeof(float);
+    const size_t splits = rows * head->split_max * (sizeof *a->splits / word);
+    const size_t trace = rows * head->visit_max * (sizeof *a->trace / word);
+    const pcast_check_numbers all[] = {
+        {name, "O", a->o, b->o, rows * head->value_dim, word, 0},
+        {name, "log-sum-exp", a->lse, b->lse, rows, word, 0},
+        {name, "cast P", a->codes, b->codes, keys, word, 0},
+        {name, "P", a->p, b->p, keys, word, 1},
+        {name, "splits", a->splits, b->splits, splits, word, 1},
+        {name, "maxima and row sums", a->trace, b->trace, trace, word, 1},
+    };
     /* The reference does not show the visits of a first pass. */
-    if (head->plan.kernel.normalise != PCAST_NORMALISE_PARTITION)
-        compare(name, "maxima and row sums", a->trace, b->trace,
-                rows * head->visit_max * (sizeof *a->trace / sizeof(float)), 1, result);
+    const int two_passes = head->plan.kernel.normalise == PCAST_NORMALISE_PARTITION;
+    for (size_t i = 0; i < sizeof all / sizeof all[0] - (size_t)two_passes; i++)
+        pcast_check_compare(result, all[i]);
 }
