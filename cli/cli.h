@@ -28,6 +28,10 @@ typedef struct cli_command {
     int (*run)(int argc, char **argv); /* argv[0] is "pcast NAME"; returns an exit code */
 } cli_command;
 
+/* A command of commands: runs the one that argv[1] names, or lists them under `about`. */
+int cli_subcommand(int argc, char **argv, const cli_command *commands, size_t count,
+                   const char *about);
+
 int cli_attend(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_codec(int argc, char **argv);

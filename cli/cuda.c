@@ -2,8 +2,6 @@
 /* pcast cuda: its subcommands, and what device there is (docs/cuda.md). */
 #include "cuda.h"
 
-#include <string.h>
-
 static int cuda_info(int argc, char **argv);
 
 static const cli_command subcommands[] = {
@@ -13,32 +11,10 @@ static const cli_command subcommands[] = {
 
 enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
 
-static int print_help(void)
-{
-    printf("Usage: pcast cuda COMMAND [OPTION...]\n\n"
-           "What needs a GPU of compute capability 9.0 (Hopper).\n\nCommands:\n");
-    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
-        printf("  %-10s %s\n", subcommands[i].name, subcommands[i].summary);
-    printf("\npcast cuda COMMAND --help lists a command's options.\n");
-    return EXIT_OK;
-}
-
 int cli_cuda(int argc, char **argv)
 {
-    const char *word = argc > 1 ? argv[1] : NULL;
-    if (word == NULL)
-        return cli_fail(EXIT_USAGE, argv[0], "no command; pcast cuda --help lists them");
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-        return print_help();
-    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
-        if (strcmp(word, subcommands[i].name) == 0) {
-            char name[64];
-            snprintf(name, sizeof name, "%s %s", argv[0], word);
-            argv[1] = name;
-            return subcommands[i].run(argc - 1, argv + 1);
-        }
-    return cli_fail(EXIT_USAGE, argv[0], "unknown command '%s'; pcast cuda --help lists them",
-                    word);
+    return cli_subcommand(argc, argv, subcommands, SUBCOMMAND_COUNT,
+                          "What needs a GPU of compute capability 9.0 (Hopper).");
 }
 
 const char *cuda_driver_text(const pcast_cuda_info *info, char text[16])

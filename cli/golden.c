@@ -16,32 +16,10 @@ static const cli_command subcommands[] = {
 
 enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
 
-static int print_help(void)
-{
-    printf("Usage: pcast golden COMMAND [OPTION...]\n\n"
-           "Small attention problems on each of which one known fault shows.\n\nCommands:\n");
-    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
-        printf("  %-10s %s\n", subcommands[i].name, subcommands[i].summary);
-    printf("\npcast golden COMMAND --help lists a command's options.\n");
-    return EXIT_OK;
-}
-
 int cli_golden(int argc, char **argv)
 {
-    const char *word = argc > 1 ? argv[1] : NULL;
-    if (word == NULL)
-        return cli_fail(EXIT_USAGE, argv[0], "no command; pcast golden --help lists them");
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-        return print_help();
-    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
-        if (strcmp(word, subcommands[i].name) == 0) {
-            char name[64];
-            snprintf(name, sizeof name, "%s %s", argv[0], word);
-            argv[1] = name;
-            return subcommands[i].run(argc - 1, argv + 1);
-        }
-    return cli_fail(EXIT_USAGE, argv[0], "unknown command '%s'; pcast golden --help lists them",
-                    word);
+    return cli_subcommand(argc, argv, subcommands, SUBCOMMAND_COUNT,
+                          "Small attention problems on each of which one known fault shows.");
 }
 
 error_t golden_take_dim(const char *arg, unsigned long long *dim, struct argp_state *state)

@@ -153,6 +153,35 @@ int cli_parse(const struct argp *argp, int argc, char **argv, void *input)
     return error == 0 ? EXIT_OK : EXIT_USAGE;
 }
 
+static int print_commands(const char *name, const cli_command *commands, size_t count,
+                          const char *about)
+{
+    printf("Usage: %s COMMAND [OPTION...]\n\n%s\n\nCommands:\n", name, about);
+    for (size_t i = 0; i < count; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+    printf("\n%s COMMAND --help lists a command's options.\n", name);
+    return EXIT_OK;
+}
+
+int cli_subcommand(int argc, char **argv, const cli_command *commands, size_t count,
+                   const char *about)
+{
+    const char *word = argc > 1 ? argv[1] : NULL;
+    if (word == NULL)
+        return cli_fail(EXIT_USAGE, argv[0], "no command; %s --help lists them", argv[0]);
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return print_commands(argv[0], commands, count, about);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, commands[i].name) == 0) {
+            char name[64];
+            snprintf(name, sizeof name, "%s %s", argv[0], word);
+            argv[1] = name;
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    return cli_fail(EXIT_USAGE, argv[0], "unknown command '%s'; %s --help lists them", word,
+                    argv[0]);
+}
+
 error_t cli_take_cpu(const char *text, pcast_cpu *cpu, struct argp_state *state)
 {
     if (strcmp(text, "native") == 0) {

@@ -42,19 +42,6 @@ static pcast_attention_group move_group(const pcast_transfer *all, pcast_attenti
     return group;
 }
 
-static pcast_status launch(pcast_cuda *cuda, const pcast_attention_schedule *schedule,
-                           const pcast_transfer *all, const pcast_attention_group *moved,
-                           pcast_error *err)
-{
-    const unsigned dim = schedule->groups[0].job.dim;
-    pcast_cuda_address groups = pcast_transfer_address(all, moved);
-    void *arguments[] = {&groups};
-    char kernel[32];
-    snprintf(kernel, sizeof kernel, "pcast_attention_%u", dim);
-    return pcast_cuda_launch(cuda, kernel, (unsigned)schedule->count, PCAST_ATTENTION_THREADS,
-                             pcast_attention_shared(dim), arguments, err);
-}
-
 static pcast_status run_schedule(pcast_cuda *cuda, const pcast_attention_schedule *schedule,
                                  const pcast_attention_job *job, pcast_error *err)
 {
@@ -64,16 +51,18 @@ static pcast_status run_schedule(pcast_cuda *cuda, const pcast_attention_schedul
     if (moved == NULL)
         return pcast_fail(err, PCAST_ERR_MEMORY, "out of memory for %zu groups of queries",
                           schedule->count);
+    char kernel[32];
+    snprintf(kernel, sizeof kernel, "pcast_attention_%u", job->dim);
     list_regions(&all, schedule, job, moved);
     pcast_status status = pcast_cuda_alloc(cuda, all.bytes, &all.base, err);
     if (status == PCAST_OK) {
         for (size_t g = 0; g < schedule->count; g++)
             moved[g] = move_group(&all, schedule->groups[g]);
-        status = pcast_transfer_copy(cuda, &all, 0, err);
-        if (status == PCAST_OK)
-            status = launch(cuda, schedule, &all, moved, err);
-        if (status == PCAST_OK)
-            status = pcast_transfer_copy(cuda, &all, 1, err);
+        status = pcast_transfer_run(cuda, &all,
+                                    (pcast_transfer_kernel){kernel, moved, schedule->count,
+                                                            pcast_attention_shared(job->dim),
+                                                            PCAST_ATTENTION_THREADS},
+                                    err);
         pcast_cuda_free(cuda, all.base);
     }
     free(moved);

@@ -82,14 +82,11 @@ static pcast_status run_schedule(pcast_cuda *cuda, const pcast_row_schedule *sch
     if (status == PCAST_OK) {
         for (size_t g = 0; g < schedule->count; g++)
             moved[g] = move_group(&all, schedule->groups[g]);
-        status = pcast_transfer_copy(cuda, &all, 0, err);
-        pcast_cuda_address groups = pcast_transfer_address(&all, moved);
-        void *arguments[] = {&groups};
-        if (status == PCAST_OK)
-            status = pcast_cuda_launch(cuda, "pcast_row_kernel", (unsigned)schedule->count,
-                                       PCAST_ROW_THREADS, schedule->shared_bytes, arguments, err);
-        if (status == PCAST_OK)
-            status = pcast_transfer_copy(cuda, &all, 1, err);
+        status =
+            pcast_transfer_run(cuda, &all,
+                               (pcast_transfer_kernel){"pcast_row_kernel", moved, schedule->count,
+                                                       schedule->shared_bytes, PCAST_ROW_THREADS},
+                               err);
         pcast_cuda_free(cuda, all.base);
     }
     free(moved);

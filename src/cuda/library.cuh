@@ -10,14 +10,18 @@
 #define pcast_decode_f32 pcast_device_decode_f32
 #define pcast_decode_f64 pcast_device_decode_f64
 
+/* In this order: each needs those before it. */
 #include "e4m3/float_format.c"
+
 #include "e4m3/convert.c"
+
 #include "math/exp_f32.c"
 #include "math/exp_f64.c"
 #include "math/log_f64.c"
+
 #include "math/log_f32.c"
-#include "math/tanh_f32.c"
 #include "math/strict.h"
+#include "math/tanh_f32.c"
 #include "softmax/units.h"
 
 /* Units of FP32 semantics, which are all exact. */

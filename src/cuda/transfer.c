@@ -37,8 +37,7 @@ pcast_cuda_address pcast_transfer_address(const pcast_transfer *all, const void 
     return address;
 }
 
-pcast_status pcast_transfer_copy(pcast_cuda *cuda, const pcast_transfer *all, int out,
-                                 pcast_error *err)
+static pcast_status copy(pcast_cuda *cuda, const pcast_transfer *all, int out, pcast_error *err)
 {
     pcast_status status = PCAST_OK;
     for (size_t i = 0; status == PCAST_OK && i < all->count; i++) {
@@ -49,4 +48,16 @@ pcast_status pcast_transfer_copy(pcast_cuda *cuda, const pcast_transfer *all, in
             status = pcast_cuda_upload(cuda, all->base + own->offset, own->host, own->bytes, err);
     }
     return status;
+}
+
+pcast_status pcast_transfer_run(pcast_cuda *cuda, const pcast_transfer *all,
+                                pcast_transfer_kernel kernel, pcast_error *err)
+{
+    pcast_cuda_address groups = pcast_transfer_address(all, kernel.groups);
+    void *arguments[] = {&groups};
+    pcast_status status = copy(cuda, all, 0, err);
+    if (status == PCAST_OK)
+        status = pcast_cuda_launch(cuda, kernel.name, (unsigned)kernel.blocks, kernel.threads,
+                                   kernel.shared_bytes, arguments, err);
+    return status == PCAST_OK ? copy(cuda, all, 1, err) : status;
 }

@@ -28,8 +28,16 @@ pcast_cuda_address pcast_transfer_address(const pcast_transfer *all, const void 
 #define PCAST_TRANSFER_MOVE(all, pointer)                                                          \
     ((pointer) = (void *)(uintptr_t)pcast_transfer_address(all, (const void *)(pointer)))
 
-/* Copies inputs there (out = 0), or outputs from there. */
-pcast_status pcast_transfer_copy(pcast_cuda *cuda, const pcast_transfer *all, int out,
-                                 pcast_error *err);
+/* A kernel whose one argument is the address of an array: of the groups of its blocks. */
+typedef struct pcast_transfer_kernel {
+    const char *name;
+    const void *groups;
+    size_t blocks, shared_bytes;
+    unsigned threads;
+} pcast_transfer_kernel;
+
+/* Copies inputs there, runs the kernel, copies outputs from there. Errors as those of driver.h. */
+pcast_status pcast_transfer_run(pcast_cuda *cuda, const pcast_transfer *all,
+                                pcast_transfer_kernel kernel, pcast_error *err);
 
 #endif

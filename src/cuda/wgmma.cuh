@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wgmma.mma_async m64nNk32 of FP8 into FP32 for N = 8, 64 and 256, and what has to stand around it (PTX
- * ISA, "Asynchronous Warpgroup Level Matrix Instructions"). Operands in shared memory lie as in
- * tile.h. */
+/* wgmma.mma_async m64nNk32 of FP8 into FP32 for N = 8, 64 and 256, and what has to stand around it
+ * (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"). Operands in shared memory lie as
+ * in tile.h. */
 #ifndef PCAST_CUDA_WGMMA_CUH
 #define PCAST_CUDA_WGMMA_CUH
 
